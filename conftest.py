@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from navloom.scenes import uri
+from navloom.scenes import scene_uri
 
 # How long an example takes says how busy a machine is: no deadline.
 # The slow tests, and mutants, take all examples.
@@ -31,11 +31,11 @@ ROOMY_MB, FULL_MB = 380, 425
 """A worker that takes more than the first looks for garbage; more than the second, scenes go."""
 _CACHE = pytest.StashKey[str]()
 _LAST_MB = [0]
-_load = uri._SpecPlace.load
+_load = scene_uri._SpecPlace.load
 _kept = lru_cache(maxsize=8)(_load)
 
 
-def _load_once(place: uri._SpecPlace, scene_id: str) -> uri.Scene:
+def _load_once(place: scene_uri._SpecPlace, scene_id: str) -> scene_uri.Scene:
     """Demo homes and made ones are frozen: a worker's tests share them, and what is worked out."""
     if place.prefix in ("demo:", "home:"):
         return _kept(replace(place, ids=()), scene_id)
@@ -44,7 +44,7 @@ def _load_once(place: uri._SpecPlace, scene_id: str) -> uri.Scene:
 
 def pytest_configure(config: pytest.Config) -> None:
     """One cache for all workers of a run, and for no other run: what is kept may be old code's."""
-    uri._SpecPlace.load = _load_once  # type: ignore[method-assign]
+    scene_uri._SpecPlace.load = _load_once  # type: ignore[method-assign]
     if not hasattr(config, "workerinput"):
         config.stash[_CACHE] = os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(
             prefix="navloom-tests-"
@@ -100,7 +100,7 @@ def _tidy() -> None:
 
 def _forget_scenes() -> None:
     _kept.cache_clear()
-    uri._kept_scene.cache_clear()
+    scene_uri._kept_scene.cache_clear()
     if (run_scenes := sys.modules.get("navloom.evals.run_scenes")) is not None:
         run_scenes._kept.cache_clear()
     if (seen := sys.modules.get("navloom_worlds.rendering.visible_captions")) is not None:
@@ -133,7 +133,7 @@ def data_dir() -> Path:
 @pytest.fixture
 def fresh_scenes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each load makes a scene of which nothing is worked out, as in the program itself."""
-    monkeypatch.setattr(uri._SpecPlace, "load", _load)
+    monkeypatch.setattr(scene_uri._SpecPlace, "load", _load)
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ from navloom.evals.run_folder import read_samples
 from navloom.evals.runner import run_kind
 from navloom.evals.session import make_id, sample_seed
 from navloom.graphs.navcraft import single as navcraft_single
-from navloom.scenes.uri import iter_scenes
+from navloom.scenes.scene_uri import iter_scenes
 
 ATTEMPTS, PROMISED_S = 300, 20.0
 

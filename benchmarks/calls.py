@@ -23,8 +23,8 @@ from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.files import read_lines
-from navloom.models.call import CallSettings
-from navloom.models.messages import EndedCall
+from navloom.models.messages import CallRecord
+from navloom.models.model_call import CallSettings
 
 PROMISED_MS, PROMISED_BYTES = 1.0, 20_000
 REQUESTS: dict[str, Any] = {
@@ -48,7 +48,7 @@ def _of(name: str, request: Any) -> list[Claim]:
     with tempfile.TemporaryDirectory() as folder:
         run, again = Path(folder, "run"), Path(folder, "again")
         again.mkdir()
-        told: list[EndedCall] = []
+        told: list[CallRecord] = []
         settings = CallSettings(on_call=told.append)
         run_kind(request, run, Session(settings=settings, max_connections=1))
         left = iter(told)
@@ -83,7 +83,7 @@ def _of(name: str, request: Any) -> list[Claim]:
     ]
 
 
-async def _keep(samples: dict[str, list[EndedCall]], folder: Path) -> float:
+async def _keep(samples: dict[str, list[CallRecord]], folder: Path) -> float:
     """Keep calls; the seconds that the processor took."""
     began = time.process_time()
     with keeping_calls(folder, print, set()) as keeper:

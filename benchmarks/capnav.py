@@ -25,7 +25,7 @@ from navloom.evals.capnav.data import Benchmark, Pair, load_benchmark
 from navloom.evals.capnav.official import OfficialScene, outputs_of
 from navloom.evals.capnav.rules import Scorer
 from navloom.evals.capnav.scores import official_totals, totals
-from navloom.scenes.traverse_table import Traversability
+from navloom.scenes.traversability_table import Traversability
 from navloom.tools.capnav.answers import parse_answer
 from navloom.tools.capnav.feasible import reach
 

@@ -11,7 +11,7 @@ import time
 from benchmarks import Claim
 from navloom.scenes.bodies import builtin_bodies
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom_worlds.motion.link_driving import LinkResult, drive_links
 
 PROMISE_S = 15.0

@@ -24,9 +24,9 @@ import numpy as np
 
 from benchmarks import Claim
 from benchmarks.rendering import HOME, SIDE, TRIANGLES, drawing, split, spread, ways_of_drawing
-from navloom.scenes.distances import per_scene
+from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom_worlds.exporting.face_orientation import orient_faces
 from navloom_worlds.exporting.habitat_files import save_habitat, scene_handle
 from navloom_worlds.geometry.mesh import SceneMesh, scene_mesh
@@ -111,7 +111,7 @@ def one_sided(home: str, triangles: int) -> tuple[Scene, SceneMesh]:
     mesh = split(mesh, triangles)
     scene = Scene.model_validate(plain.model_dump())
     # What is kept of a scene under this name is what everything sees of it.
-    return scene, per_scene(scene, "mesh", lambda: mesh)
+    return scene, scene_cached(scene, "mesh", lambda: mesh)
 
 
 @contextmanager

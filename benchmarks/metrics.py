@@ -32,7 +32,7 @@ from navloom.evals.navigation.path_metrics import Batch, Truth, measure
 from navloom.evals.report.intervals import intervals
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 
 WANTED = 50.0
 ROUNDS = 9

@@ -33,11 +33,11 @@ from navloom.evals.session import Session
 from navloom.graphs.agent import open_checkpoints
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.models import get_model
-from navloom.models.cache import ResponseCache
-from navloom.models.call import CallSettings
+from navloom.models.model_call import CallSettings
+from navloom.models.response_cache import ResponseCache
 from navloom.models.scripted import ScriptedChatModel
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.testing import Delay, ModelServer, brain
 
 PROMISED_MS = 2.0

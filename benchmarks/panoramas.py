@@ -22,12 +22,12 @@ from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.runner import run_kind
 from navloom.models.builtin import BuiltinChatModel
 from navloom.scenes.bodies import DEFAULT_BODY
-from navloom.scenes.uri import list_scenes, load_scene
+from navloom.scenes.scene_uri import list_scenes, load_scene
 from navloom.sim.panorama.manifest import RenderRequest
 from navloom.sim.panorama.panorama_cache import LAST
 from navloom.sim.protocol import Pose
 from navloom.sim.registry import get_simulator
-from navloom.sim.views import drawn, strip
+from navloom.sim.views import view_images, view_pngs
 from navloom_worlds.rendering.panorama_export import render_scenes
 
 HOME = "home:0"
@@ -69,7 +69,7 @@ def _times(folder: Path) -> tuple[float, float]:
     shown, sent = [], []
     for number, place in enumerate([*home.viewpoints, *home.viewpoints]):
         pose = Pose((0, 0, 0), heading=number * 0.7, viewpoint=place.id)
-        for made, times in ((drawn, shown), (strip, sent)):
+        for made, times in ((view_images, shown), (view_pngs, sent)):
             LAST.forget()
             began = time.perf_counter()
             seen = simulator.reset({"robot": (pose, body)})["robot"]

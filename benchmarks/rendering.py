@@ -25,7 +25,7 @@ import numpy as np
 
 from benchmarks import Claim
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom_worlds.geometry import ray_packets
 from navloom_worlds.geometry.mesh import SceneMesh, scene_mesh
 from navloom_worlds.rendering import shading
@@ -41,7 +41,7 @@ _CHUNK = 40_000
 _FIRST_FRAME = """
 import json, sys, time
 began = time.perf_counter()
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom_worlds.geometry.mesh import scene_mesh
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.renderer import Renderer

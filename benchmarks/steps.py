@@ -21,9 +21,9 @@ from unittest import mock
 import numpy as np
 
 from benchmarks import Claim
-from navloom.scenes.bodies import Embodiment, Moved, Stand, builtin_bodies
+from navloom.scenes.bodies import Embodiment, FloorPose, MotionResult, builtin_bodies
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom_worlds.motion import sweep
 from navloom_worlds.motion.collision_mesh import body_mesh
 from navloom_worlds.motion.collision_motion import Mover, mover_of
@@ -34,7 +34,7 @@ STARTS, STEPS, RUNS = 12, 60, 3
 PROMISED = {False: 4_000.0, True: 20_000.0}
 """Steps a second, without and with numba."""
 
-Taken = tuple[list[Moved], float, float]
+Taken = tuple[list[MotionResult], float, float]
 
 
 def claims() -> list[Claim]:
@@ -97,17 +97,17 @@ def _claim(
     )
 
 
-def starts(scene: Scene, mover: Mover) -> list[Stand]:
+def starts(scene: Scene, mover: Mover) -> list[FloorPose]:
     """Where the body can stand, at viewpoints from all over the home."""
     every = max(1, len(scene.viewpoints) // STARTS)
-    found = (mover.settled(Stand(each.position, 0.0)) for each in scene.viewpoints[::every])
+    found = (mover.settled(FloorPose(each.position, 0.0)) for each in scene.viewpoints[::every])
     return [each for each in found if each is not None]
 
 
-def walked(mover: Mover, stands: Sequence[Stand], *, compiled: bool) -> Taken:
+def walked(mover: Mover, stands: Sequence[FloorPose], *, compiled: bool) -> Taken:
     """The same walk each time: the steps ahead, the seconds that they took, and those of turns."""
     chance = random.Random(4)
-    steps: list[Moved] = []
+    steps: list[MotionResult] = []
     ahead = turns = 0.0
     # A Mock would take as long as what is measured.
     plain = mock.patch.object(sweep, "compiled_sweep", lambda: None)  # noqa: PT008
@@ -129,13 +129,13 @@ def walked(mover: Mover, stands: Sequence[Stand], *, compiled: bool) -> Taken:
     return steps, ahead, turns
 
 
-def agree(ours: Sequence[Moved], theirs: Sequence[Moved]) -> bool:
+def agree(ours: Sequence[MotionResult], theirs: Sequence[MotionResult]) -> bool:
     """Whether two walks are one, to a tenth of a millimetre."""
     pairs = zip(ours, theirs, strict=True)
     return all(math.dist(a.stand.position, b.stand.position) < 1e-4 for a, b in pairs)
 
 
-def pybullets(scene: Scene, body: Embodiment, stands: Sequence[Stand]) -> float | None:
+def pybullets(scene: Scene, body: Embodiment, stands: Sequence[FloorPose]) -> float | None:
     """Steps of pybullet's world a second with the body at some places; None without pybullet."""
     if find_spec("pybullet") is None:
         return None

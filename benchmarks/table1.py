@@ -28,12 +28,12 @@ from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.models.builtin import BuiltinChatModel
 from navloom.scenes.bodies import DEFAULT_BODY
-from navloom.scenes.uri import list_scenes, load_scene
+from navloom.scenes.scene_uri import list_scenes, load_scene
 from navloom.sim.panorama.manifest import RenderRequest
 from navloom.sim.panorama.panorama_cache import LAST
 from navloom.sim.protocol import Pose
 from navloom.sim.registry import get_simulator
-from navloom.sim.views import drawn
+from navloom.sim.views import view_images
 from navloom_worlds.habitat.habitat_process import PROCESSES, missing_reason
 from navloom_worlds.habitat.habitat_scenes import scene_files
 from navloom_worlds.rendering.panorama_export import render_scenes
@@ -203,7 +203,7 @@ def _observation(options: dict[str, Any]) -> float:
             began = time.perf_counter()
             pose = Pose((0, 0, 0), heading=number * 0.7, viewpoint=place)
             seen = simulator.reset({"robot": (pose, DEFAULT_BODY)})["robot"]
-            assert drawn(seen, seen.pose.heading, 4, markers=True)
+            assert view_images(seen, seen.pose.heading, 4, markers=True)
             if number:  # the first look opens the scene
                 times.append(1000 * (time.perf_counter() - began))
     return statistics.median(times)

@@ -25,7 +25,7 @@ from typing import Any
 from benchmarks import Claim
 from benchmarks.reference import Collab, check_path, crossing_graph
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import iter_scenes, load_scene
+from navloom.scenes.scene_uri import iter_scenes, load_scene
 from navloom.tools.navcraft.optimum import all_relays
 from navloom.tools.navcraft.paths import (
     admissible_triples,

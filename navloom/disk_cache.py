@@ -91,7 +91,7 @@ def read_entry(path: Path, load: Callable[[IO[bytes]], T]) -> T | None:
         except _BROKEN as error:
             with contextlib.suppress(OSError):
                 path.unlink()
-            raise BrokenEntryError(reason_of(error)) from error
+            raise BrokenEntryError(error_reason(error)) from error
 
 
 def write_entry(path: Path, save: Callable[[IO[bytes]], object]) -> None:
@@ -117,7 +117,7 @@ def write_entry(path: Path, save: Callable[[IO[bytes]], object]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CacheEntry:
     """One entry of a store.
 
     Attributes:
@@ -196,7 +196,7 @@ class Store:
             write_entry(path, save)
             self._bound(path)
         except OSError as error:
-            self._once("full", f"{reason_of(error)}; it is not kept")
+            self._once("full", f"{error_reason(error)}; it is not kept")
 
     def folder(
         self, name: str, fill: Callable[[Path], None], whole: Callable[[Path], bool]
@@ -228,7 +228,7 @@ class Store:
         self._bound(path)
         return path
 
-    def entries(self, given: Path | str | None = None) -> Iterator[Entry]:
+    def entries(self, given: Path | str | None = None) -> Iterator[CacheEntry]:
         """List the store's entries by name; other files in its folder are left out."""
         root = self.root(given)
         for path in sorted(root.glob("??/*" if self.spread else "*")):
@@ -238,7 +238,7 @@ class Store:
                     state = path.lstat()
                     inside = path.rglob("*") if path.is_dir() and not path.is_symlink() else ()
                     size = sum(each.stat().st_size for each in inside if each.is_file())
-                    yield Entry(path, size or state.st_size, state.st_mtime)
+                    yield CacheEntry(path, size or state.st_size, state.st_mtime)
 
     def prune(
         self, older_than: float | None = None, given: Path | str | None = None
@@ -285,7 +285,7 @@ class Store:
 
 
 REPLIES = Store("replies", "a reply", spread=True)
-"""Replies of models (:mod:`navloom.models.cache`): calls cost money, so none is dropped."""
+"""Replies of models (:mod:`navloom.models.response_cache`). Calls cost money, so all are kept."""
 HOMES = Store("homes", "a home", 500_000_000)
 """Generated homes, as scenes."""
 MESHES = Store("meshes", "a mesh", 1_000_000_000)
@@ -339,7 +339,7 @@ def code_key(*paths: str, libraries: tuple[str, ...] = ()) -> str:
     return content_key(*(file.read_bytes() for file in files), *map(version, libraries))
 
 
-def reason_of(error: BaseException) -> str:
+def error_reason(error: BaseException) -> str:
     """Return the reason of an error on one line of at most 200 characters."""
     told = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return " ".join(str(told).split())[:200]

@@ -1,11 +1,11 @@
 """Atomic file writes and append-only JSON lines files that survive a killed process.
 
-`LineFile` writes a line with one ``write`` and syncs it before ``append`` returns. A process killed
-in the middle of a write leaves at most one torn line, at the end. The next ``LineFile`` moves its
-bytes to ``torn.txt`` beside the file and cuts it off. A torn line is never parsed, even if it reads
-as JSON: its sample is run again from its checkpoint.
+`JsonlFile` writes a line with one ``write`` and syncs it before ``append`` returns. A process
+killed in the middle of a write leaves at most one torn line, at the end. The next ``JsonlFile``
+moves its bytes to ``torn.txt`` beside the file and cuts it off. A torn line is never parsed, even
+if it reads as JSON: its sample is run again from its checkpoint.
 
-A line may end with a checksum of its other bytes (`LineForm`). Lines that were edited, or
+A line may end with a checksum of its other bytes (`LineFormat`). Lines that were edited, or
 copied from another file, are then detected and refused.
 
 The module also has helpers that shorten lists and texts for messages.
@@ -31,7 +31,7 @@ from typing import Any, BinaryIO
 from navloom.errors import RunError
 
 
-def cannot_write(path: Path, error: Exception) -> RunError:
+def write_error(path: Path, error: Exception) -> RunError:
     """Return the error of a failed write; it says why, and that earlier results are kept."""
     why = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return RunError(
@@ -44,7 +44,7 @@ _STUMBLES = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeE
 
 
 @contextlib.contextmanager
-def formed(where: str, what: str) -> Iterator[None]:
+def check_format(where: str, what: str) -> Iterator[None]:
     """Turn errors of a block that reads malformed data into a RunError.
 
     Args:
@@ -63,7 +63,7 @@ def formed(where: str, what: str) -> Iterator[None]:
         ) from error
 
 
-def check_place(path: Path, *, folder: bool) -> None:
+def check_writable(path: Path, *, folder: bool) -> None:
     """Refuse an output path that cannot be written, before any work is done for it.
 
     Args:
@@ -97,7 +97,7 @@ def make_folder(path: Path) -> None:
         raise RunError(f"cannot make the folder {path}: {error.strerror}") from error
 
 
-def write_whole(target: Path, data: bytes) -> Path:
+def write_run_file(target: Path, data: bytes) -> Path:
     """Write a file of a run with :func:`replace_file`.
 
     Args:
@@ -113,7 +113,7 @@ def write_whole(target: Path, data: bytes) -> Path:
     try:
         replace_file(target, data)
     except OSError as error:
-        raise cannot_write(target, error) from error
+        raise write_error(target, error) from error
     return target
 
 
@@ -149,7 +149,7 @@ def replace_file(path: Path, data: bytes) -> None:
 
 
 @cache
-def packaged(package: str, name: str) -> Any:
+def package_yaml(package: str, name: str) -> Any:
     """Return the parsed content of a YAML file in one of our packages; cached, do not modify.
 
     Args:
@@ -243,7 +243,7 @@ _CHECK, _CHECKED, _END = b', "check": "', 16, b'"}\n'
 
 
 @dataclass(frozen=True)
-class LineForm:
+class LineFormat:
     """Format of the lines of a file: checksum key and statuses.
 
     Attributes:
@@ -275,10 +275,10 @@ class LineForm:
         return blake2b(body, digest_size=_CHECKED // 2, key=self.key).hexdigest().encode()
 
 
-ANY = LineForm()
+ANY = LineFormat()
 
 
-def read_lines(path: Path, form: LineForm = ANY) -> Iterator[dict[str, Any]]:
+def read_lines(path: Path, form: LineFormat = ANY) -> Iterator[dict[str, Any]]:
     """Read the records of a JSON lines file, in order; a torn last line is left out.
 
     Another process may append meanwhile. A missing file has no records.
@@ -305,7 +305,7 @@ class LinePosition:
         return self.begin + self.bytes
 
 
-def whole_lines(
+def complete_lines(
     path: Path, after: LinePosition | None = None, most: int = MAX_LINE
 ) -> Iterator[tuple[LinePosition, bytes | None]]:
     """Read the complete lines of a file as bytes, with their positions, without a torn one.
@@ -342,7 +342,7 @@ def whole_lines(
         raise RunError(f"cannot read {path}: {error.strerror}") from error
 
 
-def line_at(path: Path, place: LinePosition, form: LineForm = ANY) -> dict[str, Any]:
+def read_line_at(path: Path, place: LinePosition, form: LineFormat = ANY) -> dict[str, Any]:
     """Return the record of the line at a position.
 
     Raises:
@@ -357,7 +357,7 @@ def line_at(path: Path, place: LinePosition, form: LineForm = ANY) -> dict[str, 
     return parse_line(line, path, place.number, form)
 
 
-def read_by_id(path: Path, form: LineForm = ANY) -> Iterator[dict[str, Any]]:
+def read_by_id(path: Path, form: LineFormat = ANY) -> Iterator[dict[str, Any]]:
     """Read the records of a JSON lines file sorted by id, one at a time in memory.
 
     Statistics and random draws use this order, since the order in which samples ended depends on
@@ -380,14 +380,14 @@ def read_by_id(path: Path, form: LineForm = ANY) -> Iterator[dict[str, Any]]:
 
 
 def _lines(path: Path) -> Iterator[tuple[LinePosition, bytes]]:
-    for place, line in whole_lines(path):
+    for place, line in complete_lines(path):
         if line is None:
             raise RunError(f"{path} line {place.number}: longer than {MAX_LINE} bytes")
         yield place, line
 
 
 def parse_line(
-    line: bytes, path: Path, number: int, form: LineForm = ANY, *, walked: bool = True
+    line: bytes, path: Path, number: int, form: LineFormat = ANY, *, walked: bool = True
 ) -> dict[str, Any]:
     """Parse a line into its record and validate it.
 
@@ -421,7 +421,7 @@ def parse_line(
     return whole
 
 
-def _misfit(record: dict[str, Any], form: LineForm) -> str:
+def _misfit(record: dict[str, Any], form: LineFormat) -> str:
     """Return what is wrong with a record's columns; empty if nothing is."""
     for key, kinds in _COLUMNS.items():
         if key in record and not isinstance(record[key], kinds):
@@ -435,7 +435,7 @@ def _misfit(record: dict[str, Any], form: LineForm) -> str:
     return "" if fits else "its usage holds no counts"
 
 
-class LineFile:
+class JsonlFile:
     """An append-only file of records with unique ids, open in the one process that writes it.
 
     Args:
@@ -454,7 +454,7 @@ class LineFile:
         self,
         path: Path,
         seen: Callable[[dict[str, Any]], None] = lambda _: None,
-        form: LineForm = ANY,
+        form: LineFormat = ANY,
     ) -> None:
         self.path, self.form = path, form
         self.ids: set[str] = set()
@@ -467,12 +467,12 @@ class LineFile:
         try:
             self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         except OSError as error:
-            raise cannot_write(path, error) from error
+            raise write_error(path, error) from error
         try:
             self._cut(end)
         except OSError as error:
             self.close()
-            raise cannot_write(path, error) from error
+            raise write_error(path, error) from error
 
     def _cut(self, end: int) -> None:
         """Move the bytes after the last complete line to ``torn.txt`` and cut them off."""
@@ -511,7 +511,7 @@ class LineFile:
             self.ids.discard(record["id"])
             with contextlib.suppress(OSError):
                 os.ftruncate(self._fd, before)
-            raise cannot_write(self.path, error) from error
+            raise write_error(self.path, error) from error
 
     def close(self) -> None:
         """Close the file; do nothing if it is closed."""
@@ -519,19 +519,19 @@ class LineFile:
             os.close(self._fd)
             self._fd = -1
 
-    def __enter__(self) -> LineFile:
+    def __enter__(self) -> JsonlFile:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
 
-def and_more(names: Sequence[str], most: int) -> str:
+def join_some(names: Sequence[str], most: int) -> str:
     """Join the first ``most`` names, and say how many more there are."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-def shortened(text: str, most: int) -> str:
+def truncate(text: str, most: int) -> str:
     """Truncate a text to at most ``most`` characters; a cut text ends in ``…``."""
     return text if len(text) <= most else f"{text[: most - 1]}…"

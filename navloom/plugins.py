@@ -7,7 +7,7 @@ A package registers an extension in its own pyproject.toml:
 
 Groups: ``navloom.scene_formats`` (a reader of a URI scheme), ``navloom.scans`` (a reader of scanned
 meshes), ``navloom.simulators``, ``navloom.traversability`` (:mod:`navloom.scenes.bodies`),
-``navloom.viewers`` (:mod:`navloom.sim.viewer`), ``navloom.exporters``, ``navloom.commands``,
+``navloom.viewers`` (:mod:`navloom.sim.scene_images`), ``navloom.exporters``, ``navloom.commands``,
 ``navloom.walks``, ``navloom.relays`` (``drive``), ``navloom.tools`` (``library``),
 ``navloom.kinds`` (of runs), ``navloom.prompts`` (a package with prompt files),
 ``navloom.policies`` (answers of ``builtin`` models), ``navloom.rules`` (validation of a key of a
@@ -31,7 +31,7 @@ _INSTALL = (
 
 
 @cache
-def plugins(group: str) -> Mapping[str, EntryPoint]:
+def find_plugins(group: str) -> Mapping[str, EntryPoint]:
     """Return the entry points of a group by name, sorted, without importing them."""
     try:
         found = list(entry_points(group=group))
@@ -46,7 +46,7 @@ def _of(one: Distribution) -> Iterator[EntryPoint]:
         yield from one.entry_points
 
 
-def plugin(group: str, name: str, what: str, error: type[NavloomError] = NavloomError) -> Any:
+def load_plugin(group: str, name: str, what: str, error: type[NavloomError] = NavloomError) -> Any:
     """Import the object that an entry point names.
 
     Args:
@@ -58,7 +58,7 @@ def plugin(group: str, name: str, what: str, error: type[NavloomError] = Navloom
     Raises:
         NavloomError: no package has such an entry point, or it cannot be imported.
     """
-    entry = plugins(group).get(name)
+    entry = find_plugins(group).get(name)
     if entry is None:
         raise error(f"{what} needs the package navloom-worlds, {_INSTALL}.")
     try:

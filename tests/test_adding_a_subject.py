@@ -30,9 +30,9 @@ from navloom.evals.run_folder import read_samples
 from navloom.evals.runner import run_kind
 from navloom.evals.session import Job, Sample, Session, Stop, make_id, sample_seed
 from navloom.models import scripted
-from navloom.models.call import acall
-from navloom.models.registry import model_of
-from navloom.models.usage import paid_for
+from navloom.models.model_call import acall
+from navloom.models.model_registry import resolve_model
+from navloom.models.usage import reply_usage
 
 # --- the subject: what is asked, a graph, a plan, a job, a report, one entry ---------------------
 
@@ -66,7 +66,7 @@ class Context:
 
 async def ask(state: State, runtime: Runtime[Context]) -> State:
     said = await acall(runtime.context.model, [HumanMessage(state["question"])], role="generator")
-    return {"messages": [said], "paid": [paid_for(said)]}
+    return {"messages": [said], "paid": [reply_usage(said)]}
 
 
 async def read(state: State) -> State:
@@ -90,7 +90,7 @@ class RhymeJob(Job):
         return {"seed": sample.seed, "question": question}
 
     def context(self, sample: Sample, model: Any = None) -> Context:
-        return Context(model or model_of(self.plan.request.model))
+        return Context(model or resolve_model(self.plan.request.model))
 
 
 def plan(request: RhymeRequest, run: Path | None, note: kinds.Note) -> Plan:

@@ -16,7 +16,7 @@ import pytest
 
 from navloom import disk_cache
 from navloom.disk_cache import STORES, TOKEN_FILE, Store, code_key, content_key
-from navloom.models.cache import ResponseCache
+from navloom.models.response_cache import ResponseCache
 
 BOOKS = Store("books", "a book", 9_000)
 

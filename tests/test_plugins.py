@@ -17,14 +17,14 @@ from navloom.cli.options import Commands, add_plugged
 from navloom.errors import PromptError, RunError, SceneError, SimulatorError, UsageError
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navcraft.rules import broken_rules
-from navloom.prompts import load as prompt_files
-from navloom.prompts.load import load_prompt, prompt_names
+from navloom.prompts import prompt_loader as prompt_files
+from navloom.prompts.prompt_loader import load_prompt, prompt_names
 from navloom.scenes.bodies import has_geometry
-from navloom.scenes.uri import load_scene, other_homes
+from navloom.scenes.scene_uri import homes_mismatch, load_scene
+from navloom.sim.caption_composer import ComposedCaptions
 from navloom.sim.captions import captions_for
-from navloom.sim.composer import ComposedCaptions
-from navloom.sim.registry import get_simulator, simulator_name
-from navloom.sim.viewer import can_look, look_from
+from navloom.sim.registry import get_simulator, resolve_backend
+from navloom.sim.scene_images import can_render, render_panorama
 from navloom.tools.navcraft.paths import Errand, admissible_triples, errand_answer, shortest_path
 
 
@@ -37,9 +37,9 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
         return [each for each in there if each.group == group]
 
     monkeypatch.setattr(plugins, "entry_points", found)
-    plugins.plugins.cache_clear()
+    plugins.find_plugins.cache_clear()
     yield there
-    plugins.plugins.cache_clear()
+    plugins.find_plugins.cache_clear()
 
 
 @pytest.mark.usefixtures("install")
@@ -50,7 +50,7 @@ def test_without_a_world_one_line_says_what_to_install(capsys: pytest.CaptureFix
     with pytest.raises(SimulatorError, match=f"The simulator 'embedded' {needs}"):
         get_simulator("embedded", "demo:flat")
     with pytest.raises(SimulatorError, match=f"A picture of a scene {needs}"):
-        look_from(load_scene("demo:flat"), "0,0")
+        render_panorama(load_scene("demo:flat"), "0,0")
     assert main(["scenes", "list", "home:7"]) == 1
     assert capsys.readouterr().err.count("\n") == 1
     app = Commands("Homes.")
@@ -107,10 +107,10 @@ def test_without_a_world_demo_homes_are_graphs() -> None:
     scene = load_scene("demo:flat")
     assert scene.walls
     assert not has_geometry(scene)
-    assert not can_look(scene)
-    assert simulator_name("auto", scene) == "graph"
+    assert not can_render(scene)
+    assert resolve_backend("auto", scene) == "graph"
     assert isinstance(captions_for(scene), ComposedCaptions)
-    assert other_homes("home:7", "1") is None
+    assert homes_mismatch("home:7", "1") is None
 
 
 def read_names(words: str) -> list[str]:
@@ -128,7 +128,7 @@ def test_a_scheme_of_another_package(install: list[EntryPoint]) -> None:
     with pytest.raises(SceneError, match="'mine' is not a scene format"):
         load_scene("mine:flat")
     install.append(EntryPoint("mine", __name__, "navloom.scene_formats"))
-    plugins.plugins.cache_clear()
+    plugins.find_plugins.cache_clear()
     assert load_scene("mine:flat").viewpoints == load_scene("demo:flat").viewpoints
 
 
@@ -143,7 +143,7 @@ def test_prompts_of_another_package(
     with pytest.raises(PromptError, match="no prompt 'lent'"):
         load_prompt("lent")
     install.append(EntryPoint("mine", "lent_prompts", "navloom.prompts"))
-    plugins.plugins.cache_clear()
+    plugins.find_plugins.cache_clear()
     prompt_files._lent.cache_clear()
     assert load_prompt("lent").render().human == "Hi."
     assert {"lent", "navigator"} <= set(prompt_names())
@@ -176,4 +176,4 @@ def test_a_broken_list_takes_no_other_package_away(
     monkeypatch.setattr(plugins, "entry_points", broken)
     good = Distribution.at(made)
     monkeypatch.setattr(plugins, "distributions", lambda: [Broken(), good])
-    assert list(plugins.plugins("navloom.scene_formats")) == ["mine"]
+    assert list(plugins.find_plugins("navloom.scene_formats")) == ["mine"]

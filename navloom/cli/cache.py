@@ -10,7 +10,7 @@ from navloom.cli.common import print_json
 from navloom.cli.options import Commands, Json, takes
 from navloom.errors import UsageError
 from navloom.evals.option import Opt
-from navloom.models.secrets import tell
+from navloom.models.redaction import print_out
 
 app = Commands("The replies of models, and what is made of homes, that are kept on disk.")
 
@@ -33,7 +33,7 @@ Folder = Annotated[Path | None, Opt("The folder.", metavar="DIR", shown="the use
 def info(cache: Folder = None, as_json: Json = False) -> None:
     """How many replies are kept, how large, since when; and what is made of homes."""
     from navloom.disk_cache import REPLIES, STORES, cache_folder
-    from navloom.models.cache import ResponseCache
+    from navloom.models.response_cache import ResponseCache
 
     folder = cache_folder(cache)
     if folder.is_dir():
@@ -49,12 +49,12 @@ def info(cache: Folder = None, as_json: Json = False) -> None:
         found |= {f"{name}_bytes": sum(each) for name, each in sizes.items()}
         print_json(found)
         return
-    tell(f"{folder}: {len(replies)} replies, {_size(size)}")
+    print_out(f"{folder}: {len(replies)} replies, {_size(size)}")
     if oldest is not None and newest is not None:
-        tell(f"  the oldest of {_day(oldest)}, the newest of {_day(newest)}")
+        print_out(f"  the oldest of {_day(oldest)}, the newest of {_day(newest)}")
     for name, each in sizes.items():
         if each:
-            tell(f"  and {_KEPT[name].format(len(each))}, {_size(sum(each))}")
+            print_out(f"  and {_KEPT[name].format(len(each))}, {_size(sum(each))}")
 
 
 @app.command()
@@ -67,17 +67,17 @@ def prune(
 ) -> None:
     """Delete replies, and what is made of homes."""
     from navloom.disk_cache import REPLIES, STORES, cache_folder
-    from navloom.models.cache import ResponseCache
+    from navloom.models.response_cache import ResponseCache
 
     folder, age = cache_folder(cache), _seconds(older_than)
     if folder.is_dir():
         ResponseCache(folder)
     entries, size = REPLIES.prune(age, cache)
-    tell(f"{folder}: {entries} replies deleted, {_size(size)}")
+    print_out(f"{folder}: {entries} replies deleted, {_size(size)}")
     for each in STORES:
         entries, size = each.prune(age, cache)
         if entries:
-            tell(f"  and {_KEPT[each.name].format(entries)}, {_size(size)}")
+            print_out(f"  and {_KEPT[each.name].format(entries)}, {_size(size)}")
 
 
 def _seconds(age: str | None) -> float | None:

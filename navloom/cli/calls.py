@@ -9,7 +9,7 @@ from navloom.cli.common import print_json, print_table
 from navloom.cli.options import Commands, Json, RunFolder, takes
 from navloom.errors import RunError, UsageError, did_you_mean
 from navloom.evals.option import Opt
-from navloom.models.secrets import tell
+from navloom.models.redaction import print_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +70,7 @@ def calls(
     shown = _Shown(whole=call is not None)
     for each in found if call is None else [found[call - 1]]:
         for line in shown.lines(each, len(found)):
-            tell(line)
+            print_out(line)
 
 
 def _table(run: Path, by_sample: dict[str, CallCounts]) -> Table:

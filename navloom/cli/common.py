@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from navloom.models.secrets import harmless, say, tell
+from navloom.models.redaction import print_err, print_out, printable_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from navloom.evals.report.document import Table
     from navloom.evals.request import Request
     from navloom.evals.session import Session
-    from navloom.scenes.plan import Sheet
+    from navloom.scenes.plan_sheet import PlanSheet
     from navloom.scenes.scene import Scene
 
 _MOST_ERRORS = 3
@@ -29,7 +29,7 @@ _MOST_ERRORS = 3
 
 def print_json(value: Any) -> None:
     """Print a result as JSON on stdout, for programs."""
-    tell(json.dumps(value, ensure_ascii=False, indent=2))
+    print_out(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def print_table(table: Table, *, of_words: bool = False) -> None:
@@ -47,33 +47,33 @@ def print_table(table: Table, *, of_words: bool = False) -> None:
     console = Console()
     if not console.is_terminal and not of_words:
         console = Console(width=max(console.width, 400))
-    title = escape(harmless(table.title))
+    title = escape(printable_text(table.title))
     shown = RichTable(box=None, padding=(0, 2, 0, 0), title=title, title_style="bold")
     shown.pad_edge, shown.title_justify = False, "left"
     for at, name in enumerate(table.header):
         cells = [row[at] for row in table.rows if at < len(row)]
         numbers = at and not any(each[:1].isalpha() for each in cells)
         shown.add_column(
-            escape(harmless(name)),
+            escape(printable_text(name)),
             justify="right" if numbers else "left",
             overflow="fold",
             no_wrap=not at,
         )
     for row in table.rows:
-        shown.add_row(*(escape(harmless(cell)) for cell in row))
+        shown.add_row(*(escape(printable_text(cell)) for cell in row))
     console.print(shown)
 
 
 def loaded(uris: Iterable[str]) -> Iterator[Scene]:
     """Yield the homes that can be loaded; report the others on stderr."""
     from navloom.errors import SceneError
-    from navloom.scenes.uri import load_scene
+    from navloom.scenes.scene_uri import load_scene
 
     for uri in uris:
         try:
             yield load_scene(uri)
         except SceneError as error:
-            say(f"navloom: skipped {uri}: {error}")
+            print_err(f"navloom: skipped {uri}: {error}")
 
 
 def save_picture(data: bytes, path: Path) -> None:
@@ -92,10 +92,10 @@ def save_picture(data: bytes, path: Path) -> None:
         replace_file(path, data)
     except OSError as error:
         raise UsageError(f"cannot draw to {path}: {error}") from error
-    say(f"drew {path}")
+    print_err(f"drew {path}")
 
 
-def save_figure(figure: Figure | Sheet, path: Path) -> None:
+def save_figure(figure: Figure | PlanSheet, path: Path) -> None:
     """Write a figure to a file, and make its folder.
 
     Raises:
@@ -108,7 +108,7 @@ def save_figure(figure: Figure | Sheet, path: Path) -> None:
         figure.savefig(path, dpi=figure.dpi)
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot draw to {path}: {error}") from error
-    say(f"drew {path}")
+    print_err(f"drew {path}")
 
 
 def run_folder(out: Path | None, name: str, request: Request) -> Path:
@@ -140,7 +140,7 @@ def end_session(summary: Summary, out: Path, *, as_json: bool = False) -> NoRetu
     if as_json:
         print_json({"run": str(out), **summary.record()})
     cost = "unknown" if summary.cost_usd is None else f"${summary.cost_usd:.4g}"
-    say(
+    print_err(
         f"{out}: {summary.ok} ok, {summary.failed} failed, {summary.error} errors of"
         f" {summary.samples} samples in {summary.session_seconds:.1f} s, cost {cost}"
         + (f" ({summary.cost_note})" if summary.cost_note else "")
@@ -151,24 +151,26 @@ def end_session(summary: Summary, out: Path, *, as_json: bool = False) -> NoRetu
     used = [f"{cached} replies from the cache"] if cached else []
     used += [f"{again} attempts made again"] if again else []
     if used:
-        say(f"  {', '.join(used)}")
+        print_err(f"  {', '.join(used)}")
     if summary.limit:
-        say(
+        print_err(
             f"  {summary.limit}, {summary.left} samples are left: the same command with a higher"
             " limit goes on"
         )
     elif summary.interrupted:
-        say(f"  stopped with {summary.left} samples left: run the same command again to go on")
+        print_err(
+            f"  stopped with {summary.left} samples left: run the same command again to go on"
+        )
     elif summary.left:
-        say(f"  {summary.left} samples are left for another session")
+        print_err(f"  {summary.left} samples are left for another session")
     elif (kind := kind_of(out)).report is None:
-        say(f"  `navloom {kind.command}` on the same folder shows what it holds")
+        print_err(f"  `navloom {kind.command}` on the same folder shows what it holds")
     elif summary.ok:
         run = shlex.quote(str(out))
         more = f"   navloom export {run} --out tasks.jsonl" if kind.export else ""
-        say(f"  next: navloom report {run}{more}")
+        print_err(f"  next: navloom report {run}{more}")
     elif summary.failed:
-        say(f"  see why: navloom report {shlex.quote(str(out))}")
+        print_err(f"  see why: navloom report {shlex.quote(str(out))}")
     raise typer.Exit(summary.exit_code)
 
 
@@ -201,7 +203,7 @@ def carry_out(
     if not how.as_json:
         show(shown)
     for line in shown.lines:
-        say(line)
+        print_err(line)
     end_session(summary, out, as_json=how.as_json)
 
 
@@ -211,11 +213,11 @@ def show(shown: Shown) -> None:
 
     for part in [markdown(shown.blocks)] if shown.whole else screen(shown.blocks):
         if isinstance(part, str):
-            tell(part, end="")
+            print_out(part, end="")
         else:
             print_table(part)
     for note in shown.notes:
-        say(note)
+        print_err(note)
 
 
 def write_page(
@@ -235,7 +237,7 @@ def write_page(
     from navloom.web.report_page import write_report_page
 
     def note(line: str) -> None:
-        say(f"navloom: {line}")
+        print_err(f"navloom: {line}")
 
     return write_report_page(folders, out, note, shown=shown, licensed=licensed)
 
@@ -258,18 +260,18 @@ def show_dry_run(request: Request, session: Session, *, as_json: bool = False) -
         print_json(asdict(dry))
         return
     for prompt in dry.prompts[: kind.prompts_shown]:
-        tell(f"=== {prompt.sample}: {prompt.characters} characters, tools and schema included")
+        print_out(f"=== {prompt.sample}: {prompt.characters} characters, tools and schema included")
         for who, text in prompt.messages:
-            tell(f"--- {who}\n{text}")
+            print_out(f"--- {who}\n{text}")
     (least, most_calls), (few, many) = dry.calls, dry.input_tokens
     asked, places = counted(dry.samples, kind.things[0]), counted(dry.scenes, kind.things[1])
-    say(f"{dry.model}: {asked} in {places}, nobody was called")
-    say(f"  calls: {least} at least, {most_calls} at most, retries not counted")
-    say(f"  tokens in: {few:,} to {many:,}, out: at most {dry.output_tokens[1]:,}")
+    print_err(f"{dry.model}: {asked} in {places}, nobody was called")
+    print_err(f"  calls: {least} at least, {most_calls} at most, retries not counted")
+    print_err(f"  tokens in: {few:,} to {many:,}, out: at most {dry.output_tokens[1]:,}")
     if dry.cost_usd is None:
-        say(f"  cost: unknown, no price is known for {dry.model}")
+        print_err(f"  cost: unknown, no price is known for {dry.model}")
     else:
-        say(f"  cost: ${dry.cost_usd[0]:.4g} to ${dry.cost_usd[1]:.4g}")
+        print_err(f"  cost: ${dry.cost_usd[0]:.4g} to ${dry.cost_usd[1]:.4g}")
 
 
 def show_dry_runs(
@@ -290,7 +292,7 @@ def show_dry_runs(
         print_json({name: asdict(dry_run(each, session)) for name, each in requests.items()})
         return
     for name, request in requests.items():
-        say(f"== {name}")
+        print_err(f"== {name}")
         show_dry_run(request, session)
 
 
@@ -307,7 +309,7 @@ def _say_errors(out: Path) -> None:
 
     said = Counter(str(error.get("message")) for error in read_errors(out))
     for message, count in said.most_common(_MOST_ERRORS):
-        say(f"  {count} x {message}")
+        print_err(f"  {count} x {message}")
     more = f"{len(said) - _MOST_ERRORS} others and " if len(said) > _MOST_ERRORS else ""
     again = f"navloom retry {shlex.quote(str(out))}"
-    say(f"  {more}all errors are in {out / 'errors.jsonl'}; {again} tries them again")
+    print_err(f"  {more}all errors are in {out / 'errors.jsonl'}; {again} tries them again")

@@ -9,7 +9,7 @@ from navloom.cli.common import end_session, show, write_page
 from navloom.cli.options import Commands, takes
 from navloom.evals.option import Opt
 from navloom.evals.progress import DisplayName
-from navloom.models.secrets import say
+from navloom.models.redaction import print_err
 
 app = Commands()
 
@@ -42,22 +42,24 @@ def demo(
     from navloom.prompts.navcraft.profiles import profile_names
 
     run, tasks = out / "run", out / "tasks.jsonl"
-    say(f"1. {ERRANDS} errands in {HOMES} homes (NavCraft-S), each lifted to a relay (NavCraft-C)")
+    print_err(
+        f"1. {ERRANDS} errands in {HOMES} homes (NavCraft-S), each lifted to a relay (NavCraft-C)"
+    )
     spec = f"home:0-{HOMES - 1}"
     asked = SynthRequest(kind="collab", spec=spec, n=ERRANDS, profile=profile_names())
     made = run_kind(asked, run, Session(display=make_display(display)))
     if made.interrupted or made.error:
         end_session(made, run)
-    say("2. a dataset, checked against its schema and its homes")
+    print_err("2. a dataset, checked against its schema and its homes")
     export_run(run, tasks)
     checked = check_file(tasks)
-    say(f"   {checked.summary}")
+    print_err(f"   {checked.summary}")
     if checked.findings:
         raise NavloomError(f"the dataset is not valid: {checked.findings[0].text(tasks)}")
-    say("3. a report")
+    print_err("3. a report")
     told = write_report([run], out)
     page = write_page([run], out, shown=told)
     show(told)
-    say("look at:")
+    print_err("look at:")
     for path in (page, *told.files, tasks):
-        say(f"   {path}")
+        print_err(f"   {path}")

@@ -18,10 +18,10 @@ import typer
 
 from navloom.cli.common import print_json
 from navloom.cli.options import Commands, Json, takes
-from navloom.models.secrets import tell
+from navloom.models.redaction import print_out
 
 if TYPE_CHECKING:
-    from navloom.models.spec import Provider
+    from navloom.models.model_spec import Provider
 
 app = Commands()
 
@@ -58,7 +58,7 @@ def doctor(as_json: Json = False) -> None:
         width = max(len(finding.what) for finding in found)
         for finding in found:
             todo = f"  -> {finding.todo}" if finding.todo else ""
-            tell(f"{finding.state:7}  {finding.what:{width}}  {finding.found}{todo}")
+            print_out(f"{finding.state:7}  {finding.what:{width}}  {finding.found}{todo}")
     if any(finding.state == "broken" for finding in found):
         raise typer.Exit(1)
 
@@ -176,7 +176,7 @@ def _data() -> Iterator[Finding]:
         return
     yield Finding("NAVLOOM_DATA", "ok", where)
     from navloom.errors import NavloomError
-    from navloom.scenes.uri import FORMATS, list_scenes
+    from navloom.scenes.scene_uri import FORMATS, list_scenes
 
     for scheme, known in FORMATS.items():
         if known.data is None:
@@ -190,10 +190,10 @@ def _data() -> Iterator[Finding]:
 
 
 def _providers() -> Iterator[Finding]:
-    from navloom.models.registry import list_providers
+    from navloom.models.model_registry import list_providers
 
     for provider in list_providers():
-        what, lacking = f"{provider.name}/", provider.lacks()
+        what, lacking = f"{provider.name}/", provider.missing_setup()
         if provider.fault:
             todo = "mend or uninstall the package; nothing else is touched"
             yield Finding(what, "missing", provider.fault, todo)
@@ -212,7 +212,7 @@ def _providers() -> Iterator[Finding]:
 
 def _server(prefix: str) -> Finding:
     """Check the model server at an address from the environment."""
-    from navloom.models.asked_server import HOLDS, ask_server
+    from navloom.models.server_info import HOLDS, ask_server
 
     variable, key = f"{prefix}_BASE_URL", os.environ.get(f"{prefix}_API_KEY", "").strip()
     found, what = ask_server(os.environ[variable].strip(), key), f"  {variable}"
@@ -233,13 +233,13 @@ def _server(prefix: str) -> Finding:
 
 
 def _packaged(provider: Provider) -> Iterator[Finding]:
-    lacking = provider.lacks()
+    lacking = provider.missing_setup()
     if lacking:
         yield Finding(f"{provider.name}/", "missing", "not ready", f"to use it: {lacking}")
         return
     yield Finding(f"{provider.name}/", "ok", f"{provider.package} is installed")
     for model in provider.beside:
-        what, lacking = f"{provider.name}/{model}", provider.lacks(model)
+        what, lacking = f"{provider.name}/{model}", provider.missing_setup(model)
         if lacking:
             yield Finding(what, "missing", "its package is not installed", f"to use it: {lacking}")
         else:

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from navloom.errors import UsageError
-from navloom.files import packaged
+from navloom.files import package_yaml
 
 _SCHEMAS = json.dumps({"backend": "xgrammar", "disable_any_whitespace": True})
 """Without this, small models under a schema may end a reply in thousands of newlines. vLLM has the
@@ -45,7 +45,7 @@ class Family:
 @cache
 def families() -> tuple[Family, ...]:
     """Return all known families; the first match counts."""
-    return tuple(Family(**each) for each in packaged("navloom.cli", "families.yaml"))
+    return tuple(Family(**each) for each in package_yaml("navloom.cli", "families.yaml"))
 
 
 def family_of(model: str) -> Family | None:

@@ -28,18 +28,18 @@ from typer.exceptions import TyperException
 
 from navloom.cli.options import Commands, Group
 from navloom.errors import NavloomError
-from navloom.models.secrets import (
+from navloom.models.model_spec import AddressError, allow
+from navloom.models.redaction import (
     COMMAND,
     load_keys,
+    print_err,
+    print_out,
     redact,
     redact_logs,
     redact_traces,
     redact_warnings,
-    say,
-    tell,
 )
-from navloom.models.spec import AddressError, allow
-from navloom.plugins import plugins
+from navloom.plugins import find_plugins
 
 MISTAKE, INTERRUPTED, DEFECT = 1, 130, 70
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
@@ -99,7 +99,7 @@ class _Door(Group):
     def list_commands(self, ctx: Any) -> list[str]:
         """List all command names for the help; skip kinds that cannot be imported."""
         others = []
-        for name in plugins("navloom.kinds"):
+        for name in find_plugins("navloom.kinds"):
             with contextlib.suppress(NavloomError):
                 others += [name] if self.get_command(ctx, name) else []
         return [*self.commands, *others]
@@ -131,7 +131,7 @@ app = Commands(
 
 def _show_version(asked: bool) -> None:
     if asked:
-        tell(f"navloom {version('navloom')}")
+        print_out(f"navloom {version('navloom')}")
         raise typer.Exit
 
 
@@ -235,8 +235,8 @@ def _carried_out(words: list[str]) -> Any:
         except AddressError as error:
             if not (sys.stdin.isatty() and sys.stderr.isatty()):
                 raise
-            say(f"navloom: {redact(str(error))}")
-            say(f"Send to {error.origin}, now and later? [y/N]", end=" ")
+            print_err(f"navloom: {redact(str(error))}")
+            print_err(f"Send to {error.origin}, now and later? [y/N]", end=" ")
             if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
                 raise
             # Run it again: addresses are refused before anything is written.
@@ -251,14 +251,14 @@ def _hang_up() -> int:
 
 
 def _fail(message: str, code: int = MISTAKE) -> int:
-    say(f"navloom: {' '.join(redact(message).split())}")
+    print_err(f"navloom: {' '.join(redact(message).split())}")
     return code
 
 
 def _usage(error: TyperException) -> int:
     context = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError":
-        tell(error.format_message())
+        print_out(error.format_message())
         return MISTAKE
     where = context.command_path if context is not None else "navloom"
     said = _named_by_its_source(error, context).replace("Value error, ", "").removesuffix(".")
@@ -286,7 +286,7 @@ def _named_by_its_source(error: TyperException, context: Any) -> str:
 def _defect(error: Exception) -> int:
     said = redact("".join(traceback.format_exception(error)))
     if os.environ.get("NAVLOOM_DEBUG"):
-        say(said)
+        print_err(said)
         where = "above"
     else:
         with tempfile.NamedTemporaryFile(
@@ -295,7 +295,7 @@ def _defect(error: Exception) -> int:
             file.write(said)
         where = f"in {file.name} (NAVLOOM_DEBUG=1 prints it)"
     what = " ".join(redact(f"{type(error).__name__}: {error}").split())[:300]
-    say(
+    print_err(
         f"navloom: a defect in Navloom, not in what you typed: {what}. The traceback is {where};"
         " please report it."
     )

@@ -13,7 +13,7 @@ app = Commands()
 def models(as_json: Json = False) -> None:
     """List the providers of models, what each needs, and which are ready."""
     from navloom.evals.report.document import Table
-    from navloom.models.registry import list_providers
+    from navloom.models.model_registry import list_providers
 
     providers = list_providers()
     if as_json:
@@ -24,11 +24,11 @@ def models(as_json: Json = False) -> None:
                     "models": [f"{provider.name}/{name}" for name in provider.models],
                     "any_other_name": provider.is_open,
                     "needs": provider.needs,
-                    "ready": provider.lacks() is None,
+                    "ready": provider.missing_setup() is None,
                     "todo": {
-                        f"{provider.name}/{name}": provider.lacks(name)
+                        f"{provider.name}/{name}": provider.missing_setup(name)
                         for name in (*provider.models, "...")
-                        if provider.lacks(name)
+                        if provider.missing_setup(name)
                     },
                     "about": provider.about,
                 }
@@ -40,6 +40,6 @@ def models(as_json: Json = False) -> None:
     for provider in providers:
         names = [*provider.models, *(["..."] if provider.is_open else [])]
         shown = "\n".join(f"{provider.name}/{name}" for name in names)
-        ready = "\n".join(provider.lacks(name) or "yes" for name in names)
+        ready = "\n".join(provider.missing_setup(name) or "yes" for name in names)
         rows.append((shown, ready, provider.about))
     print_table(Table("", "", ("model", "ready", "what"), tuple(rows)))

@@ -31,8 +31,8 @@ from navloom.errors import UsageError, did_you_mean
 from navloom.evals.option import CALLS, FINER, LIMITS, PICKS, Opt, Option, options_of, read_hint
 from navloom.evals.progress import make_display
 from navloom.evals.session import Session
-from navloom.models.secrets import tell
-from navloom.plugins import plugin, plugins
+from navloom.models.redaction import print_out
+from navloom.plugins import find_plugins, load_plugin
 
 ANYWHERE = "Anywhere"
 COMMANDS = "navloom.commands"
@@ -86,14 +86,14 @@ def add_plugged(app: Commands, word: str, *names: str) -> None:
         names: their names. A command that is not installed says what to install.
     """
     for name in names:
-        if f"{word}.{name}" in plugins(COMMANDS):
-            app.command(name)(plugin(COMMANDS, f"{word}.{name}", f"`navloom {word} {name}`"))
+        if f"{word}.{name}" in find_plugins(COMMANDS):
+            app.command(name)(load_plugin(COMMANDS, f"{word}.{name}", f"`navloom {word} {name}`"))
             continue
 
         def lacking(context: typer.Context) -> None:
             """Needs the package navloom-worlds."""
             what = f"`{context.command_path}`"
-            plugin(COMMANDS, f"{word}.{context.info_name}", what, UsageError)
+            load_plugin(COMMANDS, f"{word}.{context.info_name}", what, UsageError)
 
         taken = {"allow_extra_args": True, "ignore_unknown_options": True}
         app.command(name, context_settings=taken)(lacking)
@@ -224,7 +224,7 @@ def _first(text: str) -> str:
 
 def _show_all(context: typer.Context, asked: bool) -> None:
     if asked and not context.resilient_parsing:
-        tell(page(context.command, context, whole=True), end="")
+        print_out(page(context.command, context, whole=True), end="")
         raise typer.Exit
 
 
@@ -269,7 +269,7 @@ def session_of(typed: Mapping[str, Any], *, calls: bool = True) -> Session:
 def _users_cache(note: Callable[[str], None]) -> Path | None:
     from navloom.disk_cache import cache_folder
     from navloom.errors import ModelError
-    from navloom.models.cache import ResponseCache
+    from navloom.models.response_cache import ResponseCache
 
     try:
         return ResponseCache(cache_folder()).folder
@@ -289,8 +289,8 @@ def _read_config(context: typer.Context, path: Path | None) -> Path | None:
 def _config_values(context: typer.Context, path: Path) -> dict[str, Any]:
     from pydantic import TypeAdapter
 
-    from navloom.models.spec import distrust
-    from navloom.scenes.checked_files import read_yaml
+    from navloom.models.model_spec import distrust
+    from navloom.scenes.safe_files import read_yaml
 
     kind = dict[str, bool | int | float | str | list[int | float | str]]
     given = read_yaml(path, TypeAdapter(kind), most=_MOST_CONFIG)
@@ -430,7 +430,7 @@ def takes(
 
 def _trust(context: typer.Context, options: list[Option], given: Mapping[str, Any]) -> None:
     """Trust addresses in models' names that the user typed, but not those of a file."""
-    from navloom.models.spec import trust
+    from navloom.models.model_spec import trust
 
     for name in [*(each.name for each in options if each.is_model), "model_role"]:
         source, value = context.get_parameter_source(name), given.get(name)

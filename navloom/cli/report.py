@@ -11,7 +11,7 @@ from navloom.cli.common import print_json, show, write_page
 from navloom.cli.options import Commands, Json, RunFolder, WithLicensed, takes
 from navloom.errors import UsageError
 from navloom.evals.option import Opt
-from navloom.models.secrets import say, tell
+from navloom.models.redaction import print_err, print_out
 
 if TYPE_CHECKING:
     from navloom.evals.kinds import Shown
@@ -41,20 +41,20 @@ def export(
     Lines are sorted by sample id and never vary: an interrupted run gives the same bytes.
     """
     from navloom.evals.kinds import kind_of
-    from navloom.files import formed
+    from navloom.files import check_format
 
     kind = kind_of(run)
     if kind.export is None:
         raise UsageError(f"{run} is a run of `navloom {kind.command}`, which makes no dataset")
-    with formed(f"a sample of {run}", f"one of `navloom {kind.command}`"):
+    with check_format(f"a sample of {run}", f"one of `navloom {kind.command}`"):
         count = kind.export(run, out, form, keep)
     if as_json:
         print_json({"file": str(out), "tasks": count})
         return
     why = "no task keeps --keep" if keep else f"see why: navloom report {run}"
-    say(f"{out}: {count} tasks" + ("" if count else f"; {why}"))
+    print_err(f"{out}: {count} tasks" + ("" if count else f"; {why}"))
     if count:
-        say(f"  next: navloom validate {out}")
+        print_err(f"  next: navloom validate {out}")
 
 
 @app.command()
@@ -86,12 +86,12 @@ def validate(
         print_json({"file": str(file), **asdict(result)})
     else:
         for finding in result.findings:
-            tell(finding.text(file))
+            print_out(finding.text(file))
         if result.left_out:
-            tell(f"{file}: {result.left_out} more findings are not listed")
-        tell(result.summary)
+            print_out(f"{file}: {result.left_out} more findings are not listed")
+        print_out(result.summary)
         if not result.tasks:
-            say(f"navloom: {file} is empty: there was nothing to check")
+            print_err(f"navloom: {file} is empty: there was nothing to check")
     if result.findings:
         raise typer.Exit(1)
 
@@ -126,10 +126,10 @@ def report(
     judge beside them. report.html has the pages of `navloom view` of all these runs, and of two
     that pair their comparison, in one file that needs nothing outside it.
     """
-    from navloom.files import check_place, make_folder
+    from navloom.files import check_writable, make_folder
 
     if out is not None:
-        check_place(out, folder=True)
+        check_writable(out, folder=True)
     shown = _reported(runs, out)
     folder = runs[0] if out is None else out
     make_folder(folder)
@@ -142,14 +142,14 @@ def report(
         return
     show(shown)
     for path in files:
-        say(f"wrote {path}")
+        print_err(f"wrote {path}")
 
 
 def _reported(runs: tuple[Path, ...], out: Path | None) -> Shown:
     """Write the report files of the runs' kind, and return the report."""
     from navloom.evals.kinds import kind_of
     from navloom.evals.people.study_folder import is_people
-    from navloom.files import formed
+    from navloom.files import check_format
 
     if study := next((run for run in runs if is_people(run)), None):
         from navloom.evals.people.results import report_people
@@ -168,6 +168,8 @@ def _reported(runs: tuple[Path, ...], out: Path | None) -> Shown:
         made.add(kind.report)
     if len(made) > 1:
         raise UsageError("runs of `navloom synth` and of `navloom eval` have no report in common")
-    with formed(f"a sample of {', '.join(map(str, runs))}", f"one of `navloom {kind.command}`"):
+    with check_format(
+        f"a sample of {', '.join(map(str, runs))}", f"one of `navloom {kind.command}`"
+    ):
         shown: Shown = made.pop()(list(runs), out)
     return shown

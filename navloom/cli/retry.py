@@ -5,7 +5,7 @@ from __future__ import annotations
 from navloom.cli.common import carry_out
 from navloom.cli.options import Commands, How, Json, RunFolder, takes
 from navloom.evals.session import Session
-from navloom.models.secrets import say
+from navloom.models.redaction import print_err
 
 app = Commands()
 
@@ -25,7 +25,9 @@ def retry(run: RunFolder, session: Session, as_json: Json = False) -> None:
     kind = kind_of(run)
     broken = [error["id"] for error in read_errors(run)]
     if not broken:
-        say(f"{run}: no errors to try again; the command that made it goes on with what is left")
+        print_err(
+            f"{run}: no errors to try again; the command that made it goes on with what is left"
+        )
         return
     only = tuple(broken) if kind.broken_alone else ()
     again = replace(session, sample_id=only)

@@ -16,8 +16,8 @@ from navloom.cli.options import Commands, Json, SceneUri, add_plugged, takes
 from navloom.evals.capnav.request import Wanted
 from navloom.evals.option import Opt
 from navloom.evals.request import HEURISTIC, Model, Seed, Spec
-from navloom.models.secrets import say, tell_wrapped
-from navloom.plugins import plugin
+from navloom.models.redaction import print_err, print_wrapped
+from navloom.plugins import load_plugin
 
 if TYPE_CHECKING:
     from navloom.scenes.scene import Scene
@@ -69,21 +69,21 @@ def export(
     it finds whole in the folder.
     """
     from navloom.errors import SceneError, UsageError
-    from navloom.files import check_place
-    from navloom.scenes.uri import list_scenes, load_scene
+    from navloom.files import check_writable
+    from navloom.scenes.scene_uri import list_scenes, load_scene
 
     uris = list_scenes(spec)
     if form in _FOLDERS:
-        check_place(out, folder=True)
+        check_writable(out, folder=True)
     else:
         check_homes_out(out, spec, uris)
     if form == "capnav":
-        write_release = plugin(EXPORTERS, "capnav", "--format capnav", UsageError)
+        write_release = load_plugin(EXPORTERS, "capnav", "--format capnav", UsageError)
         write_release(uris, out, wanted, bodies, processes)
         return
     save = _saver(form)
     if len(uris) == 1:
-        say(f"wrote {save(load_scene(uris[0]), out)}")
+        print_err(f"wrote {save(load_scene(uris[0]), out)}")
         return
     failed = 0
     for uri in _tracked(uris):
@@ -91,9 +91,9 @@ def export(
             scene = load_scene(uri)
             save(scene, out if form in _FOLDERS else out / f"{scene.id}.{form}")
         except SceneError as error:
-            say(f"navloom: skipped {uri}: {error}")
+            print_err(f"navloom: skipped {uri}: {error}")
             failed += 1
-    say(f"wrote {counted(len(uris) - failed, 'homes')} to {out}")
+    print_err(f"wrote {counted(len(uris) - failed, 'homes')} to {out}")
     if failed:
         raise typer.Exit(1)
 
@@ -101,11 +101,11 @@ def export(
 def check_homes_out(out: Path, spec: str, uris: list[str]) -> None:
     """Refuse an output path that cannot hold one home's file, or many homes' folder."""
     from navloom.errors import UsageError
-    from navloom.files import check_place
+    from navloom.files import check_writable
 
     if len(uris) > 1 and out.suffix:
         raise UsageError(f"{spec} is {len(uris)} homes: give --out a folder, not {out}")
-    check_place(out, folder=len(uris) > 1)
+    check_writable(out, folder=len(uris) > 1)
 
 
 def _saver(form: str) -> Exporter:
@@ -115,7 +115,7 @@ def _saver(form: str) -> Exporter:
 
     if form == "json":
         return save
-    made: Exporter = plugin(EXPORTERS, form, f"--format {form}", UsageError)
+    made: Exporter = load_plugin(EXPORTERS, form, f"--format {form}", UsageError)
     return made
 
 
@@ -131,7 +131,7 @@ def _tracked(uris: list[str]) -> Iterator[str]:
     for number, uri in enumerate(uris):
         if time.monotonic() - said > _SAID_EVERY_S:
             said = time.monotonic()
-            say(f"{number}/{len(uris)} homes")
+            print_err(f"{number}/{len(uris)} homes")
         yield uri
 
 
@@ -150,7 +150,7 @@ def list_(spec: Spec = "home:", as_json: Json = False) -> None:
     """
     from navloom.evals.report.document import Table
     from navloom.evals.run_scenes import COUNTS, scene_sizes
-    from navloom.scenes.uri import list_scenes
+    from navloom.scenes.scene_uri import list_scenes
 
     uris = list_scenes(spec)
     rows = [scene_sizes(scene) for scene in loaded(uris)]
@@ -193,14 +193,14 @@ def show(
 ) -> None:
     """Show a home: its rooms, what they lead to, and what is in them; or how it looks."""
     from navloom.errors import UsageError
-    from navloom.files import check_place
+    from navloom.files import check_writable
     from navloom.scenes.lexicon import scene_prompt
-    from navloom.scenes.uri import load_scene
+    from navloom.scenes.scene_uri import load_scene
 
     if out is None and (view or top_down):
         raise UsageError("say where the picture goes with --out FILE")
     if out is not None:
-        check_place(out, folder=False)
+        check_writable(out, folder=False)
     scene = load_scene(uri)
     if out is not None:
         _draw(scene, out, view, top_down, light)
@@ -240,25 +240,25 @@ def sheet(
     A broken home is said and skipped; the exit code is then 1.
     """
     from navloom.errors import SceneError
-    from navloom.files import check_place
-    from navloom.scenes.plan import MOST_PLANS, draw_sheet
-    from navloom.scenes.uri import list_scenes
+    from navloom.files import check_writable
+    from navloom.scenes.plan_sheet import MOST_PLANS, draw_sheet
+    from navloom.scenes.scene_uri import list_scenes
 
-    check_place(out, folder=False)
+    check_writable(out, folder=False)
     if assets or objects:
         _draw_kinds(out, assets=assets, objects=objects, labels=labels)
         return
     uris = list_scenes(spec)
     if len(uris) > MOST_PLANS:
-        say(f"{spec}: {len(uris)} homes, the first {MOST_PLANS} are drawn")
+        print_err(f"{spec}: {len(uris)} homes, the first {MOST_PLANS} are drawn")
     scenes = list(loaded(uris[:MOST_PLANS]))
     if not scenes:
         raise SceneError(f"{spec}: none of its homes can be loaded.")
     above = None
     if top_down:
-        from navloom.sim.viewer import floors_from_above
+        from navloom.sim.scene_images import render_floors
 
-        above = partial(floors_from_above, a_metre=40)
+        above = partial(render_floors, a_metre=40)
     save_figure(draw_sheet(scenes, labels=labels, above=above), out)
     if len(scenes) < min(len(uris), MOST_PLANS):
         raise typer.Exit(1)
@@ -320,9 +320,9 @@ def import_hm3d(
 
     report = import_folder(rooms, objects, out, overwrite=overwrite)
     for name, why in report.refused.items():
-        say(f"navloom: skipped {name}: {why}")
+        print_err(f"navloom: skipped {name}: {why}")
     skipped = len(report.without_objects) + len(report.without_rooms)
-    say(
+    print_err(
         f"{out}: {len(report.written)} homes written, {len(report.kept)} were there already,"
         f" {skipped} without rooms or objects, {len(report.refused)} broken."
         f" Look at them with `navloom scenes list hm3d:{out}`"
@@ -337,7 +337,7 @@ def _print_rooms(scene: Scene) -> None:
 
     sizes = scene_sizes(scene)
     counts = (counted(sizes[name], name) for name in COUNTS)
-    tell_wrapped(f"{sizes['scene']} · {', '.join(counts)}")
+    print_wrapped(f"{sizes['scene']} · {', '.join(counts)}")
     rows = tuple(
         (
             room["region"],
@@ -349,44 +349,44 @@ def _print_rooms(scene: Scene) -> None:
     header = ("region", "floor", "leads to", "assets", "objects")
     print_table(Table("", "", header, rows), of_words=True)
     for note in scene.notes:
-        tell_wrapped(f"note: {note}")
+        print_wrapped(f"note: {note}")
 
 
 def _draw(scene: Scene, path: Path, view: str | None, top_down: bool, light: str) -> None:
-    from navloom.scenes.plan import draw_plan
+    from navloom.scenes.plan_sheet import draw_plan
 
     if view is not None:
-        from navloom.sim.viewer import look_from
+        from navloom.sim.scene_images import render_panorama
 
-        save_picture(look_from(scene, view, light=light), path)
+        save_picture(render_panorama(scene, view, light=light), path)
         return
     above = None
     if top_down:
-        from navloom.sim.viewer import floors_from_above
+        from navloom.sim.scene_images import render_floors
 
-        above = floors_from_above(scene)
+        above = render_floors(scene)
     save_figure(draw_plan(scene, title=scene.uri, items=True, above=above), path)
 
 
 def _draw_kinds(out: Path, *, assets: bool, objects: bool, labels: bool) -> None:
     """Write a sheet with each kind of furniture or object drawn alone."""
     from navloom.errors import UsageError
-    from navloom.sim.viewer import draw_kinds
+    from navloom.sim.scene_images import draw_item_kinds
 
     if out.suffix.casefold() != ".png":
         raise UsageError(f"--out {out}: expected a .png, which things are drawn to")
-    sheet, count = draw_kinds(assets=assets, objects=objects, labels=labels)
+    sheet, count = draw_item_kinds(assets=assets, objects=objects, labels=labels)
     sheet.save(out)
-    say(f"wrote {out}: {count} kinds")
+    print_err(f"wrote {out}: {count} kinds")
 
 
 def _annotate(spec: str, model: str, seed: int, out: Path, as_json: bool) -> None:
     from navloom.errors import SceneError
-    from navloom.models.registry import model_of
+    from navloom.models.model_registry import resolve_model
     from navloom.scenes.formats.scene_json import save
-    from navloom.scenes.uri import list_scenes, load_scene
+    from navloom.scenes.scene_uri import list_scenes, load_scene
 
-    chosen = model_of(model)
+    chosen = resolve_model(model)
     uris = list_scenes(spec)
     check_homes_out(out, spec, uris)
     written = []
@@ -396,11 +396,11 @@ def _annotate(spec: str, model: str, seed: int, out: Path, as_json: bool) -> Non
         except SceneError as error:
             if len(uris) == 1:
                 raise
-            say(f"navloom: skipped {uri}: {error}")
+            print_err(f"navloom: skipped {uri}: {error}")
             continue
         path = save(scene, out if len(uris) == 1 else out / f"{scene.id}.json")
         written.append({"scene": uri, "file": str(path), "done": said})
-        say(f"{uri}: {said}; wrote {path}")
+        print_err(f"{uri}: {said}; wrote {path}")
     if as_json:
         print_json(written)
     if len(written) < len(uris):
@@ -411,8 +411,8 @@ def _complete(scene: Scene, model: Any, seed: int) -> tuple[Scene, str]:
     """Run all four annotation stages on a home; return it with a line about the result."""
     from navloom.graphs.annotation import room_typing
     from navloom.graphs.calling import run
-    from navloom.scenes.annotate import annotate as place
-    from navloom.scenes.annotate import retype
+    from navloom.scenes.region_annotation import annotate_regions as place
+    from navloom.scenes.region_annotation import apply_room_types
     from navloom.scenes.scene import UNKNOWN
 
     placed = place(scene)
@@ -423,15 +423,17 @@ def _complete(scene: Scene, model: Any, seed: int) -> tuple[Scene, str]:
     context = room_typing.Context(scene=placed.scene, model=model)
     types = run(room_typing.graph, {"seed": seed}, context=context)["result"]["types"]
     named = sum(kind is not None for kind in types.values())
-    return retype(placed.scene, types), f"{said}, {named} of {unknown} unknown rooms typed"
+    return apply_room_types(
+        placed.scene, types
+    ), f"{said}, {named} of {unknown} unknown rooms typed"
 
 
 def _evaluate(spec: str, model: str, seed: int, as_json: bool) -> None:
     from navloom.evals.annotation.accuracy import evaluate, table
-    from navloom.models.registry import model_of
-    from navloom.scenes.uri import iter_scenes
+    from navloom.models.model_registry import resolve_model
+    from navloom.scenes.scene_uri import iter_scenes
 
-    scores = evaluate(iter_scenes(spec), model_of(model), seed=seed)
+    scores = evaluate(iter_scenes(spec), resolve_model(model), seed=seed)
     if as_json:
         print_json([score.to_json() for score in scores])
     else:

@@ -22,7 +22,7 @@ from typing import Annotated, Literal
 from navloom.cli.options import Commands, takes
 from navloom.errors import ModelError, UsageError
 from navloom.evals.option import Opt
-from navloom.models.secrets import say, tell
+from navloom.models.redaction import print_err, print_out
 
 app = Commands()
 
@@ -111,7 +111,7 @@ def serve(
     name = model.removeprefix("vllm/")
     given, notes = serve_flags(name, images=images, chat_template=chat_template, given=flags)
     for note in notes:
-        say(f"note: {note}")
+        print_err(f"note: {note}")
     if cluster is None and replicas is not None:
         raise UsageError("--replicas is of several servers behind one address: add --cluster ray.")
     if cluster == "ray":
@@ -119,13 +119,13 @@ def serve(
         return
     words = ["vllm", "serve", name, "--host", host, "--port", str(port), *given]
     if only_print:
-        tell(shlex.join(words))
+        print_out(shlex.join(words))
         return
     program = find_vllm()
     if program is None:
         raise ModelError(_MISSING)
     _check_port(host, port)
-    say(f"starting: {shlex.join(words)}")
+    print_err(f"starting: {shlex.join(words)}")
     url, asked = _url(host, port), name
     if "--served-model-name" in given[:-1]:
         asked = given[given.index("--served-model-name") + 1]
@@ -151,15 +151,17 @@ def _by_ray(
     config = serve_config(model, flags, replicas=replicas, host=host, port=port)
     text = yaml.safe_dump(config, sort_keys=False)
     if only_print:
-        tell(text, end="")
+        print_out(text, end="")
         return
     check_installed()
     _check_port(host, port)
     if os.environ.get("VLLM_API_KEY"):
-        say("note: Ray Serve asks for no key: VLLM_API_KEY keeps nobody from the port")
+        print_err("note: Ray Serve asks for no key: VLLM_API_KEY keeps nobody from the port")
     (app,) = config["applications"]
     asked = app["args"]["llm_configs"][0]["model_loading_config"]["model_id"]
-    say(f"starting: {replicas} replicas of {model} by Ray Serve (--print shows its configuration)")
+    print_err(
+        f"starting: {replicas} replicas of {model} by Ray Serve (--print shows its configuration)"
+    )
     with tempfile.TemporaryDirectory() as folder:
         file, ready = Path(folder, "serve.yaml"), Path(folder, "ready")
         file.write_text(text, "utf-8")
@@ -179,12 +181,12 @@ def _wait(
     """Wait until a server is ready, print the next command, and wait until it ends."""
     began = time.monotonic()
     server.wait_until(is_ready, start_timeout)
-    say(f"{model} is ready at {url} after {time.monotonic() - began:.0f} s. Next:")
-    say(
+    print_err(f"{model} is ready at {url} after {time.monotonic() - began:.0f} s. Next:")
+    print_err(
         f"  VLLM_BASE_URL={url}/v1 navloom synth single demo:"
         f" --model {shlex.quote(f'vllm/{asked}')} --n 10 --out runs/first"
     )
-    say("Ctrl-C ends it.")
+    print_err("Ctrl-C ends it.")
     server.wait()
 
 

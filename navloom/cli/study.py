@@ -23,8 +23,8 @@ from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.option import Opt
 from navloom.evals.request import HEURISTIC, MOST, MaxReasks, MaxTurns, Model, Seed, Spec
 from navloom.evals.session import Session
-from navloom.models.secrets import say, tell
-from navloom.plugins import plugin
+from navloom.models.redaction import print_err, print_out
+from navloom.plugins import load_plugin
 
 if TYPE_CHECKING:
     from navloom.evals.report.document import Table
@@ -94,22 +94,22 @@ def people(
     from navloom.evals.people.study_folder import read_links, read_people
 
     def note(line: str) -> None:
-        say(f"navloom: {line}")
+        print_err(f"navloom: {line}")
 
     asked = read_form(form)
     if motion is not None:
         asked = asked.moving(motion)
     made = study_people(asked, source, out, raters=raters, n=n, seed=seed, note=note)
     if made.form.items == "walks":
-        plugin("navloom.walks", "begin", "A study of walks", UsageError)(made)
+        load_plugin("navloom.walks", "begin", "A study of walks", UsageError)(made)
     for path, new, whole in take_answers(out, answers) if answers else ():
         again = "" if new else ": they were there already, and nothing is doubled"
-        say(f"{path}: {new} of {whole} lines are new{again}")
+        print_err(f"{path}: {new} of {whole} lines are new{again}")
     if one_file:
         from navloom.web.people_file import write_forms
 
         for path in write_forms(made, licensed=with_licensed):
-            say(f"wrote {path}")
+            print_err(f"wrote {path}")
     links = read_links(out)
     counted_now = read_people(out).counted()
     if as_json:
@@ -122,9 +122,9 @@ def people(
         return
     for each in made.file.raters:
         done = len(counted_now[each.name])
-        tell(f"{each.name}  {done}/{len(each.items)}  .../#rater={links[each.name]}")
-    say(f"{out}: {counted(len(made.items), 'items')}, {counted(len(links), 'raters')}")
-    say(f"  next: navloom view {out}   gives out the links and takes the answers")
+        print_out(f"{each.name}  {done}/{len(each.items)}  .../#rater={links[each.name]}")
+    print_err(f"{out}: {counted(len(made.items), 'items')}, {counted(len(links), 'raters')}")
+    print_err(f"  next: navloom view {out}   gives out the links and takes the answers")
 
 
 app = Commands("Answer a question about generators or navigators, or ask people.")
@@ -197,7 +197,7 @@ def worth(
     the blind and with the ranked list. The same command on the same folder goes on.
     """
     from navloom.evals.navcraft.studies import study_worth
-    from navloom.scenes.uri import list_scenes
+    from navloom.scenes.scene_uri import list_scenes
 
     n = len(list_scenes(spec)) if n_each is None else n_each
     request = SynthRequest(kind="collab", spec=spec, n=n, seed=seed)
@@ -217,7 +217,7 @@ def profiles(
 ) -> None:
     """Do profiles make tasks more varied? The same attempts with none and with the five roles."""
     from navloom.evals.navcraft.studies import study_profiles
-    from navloom.scenes.uri import list_scenes
+    from navloom.scenes.scene_uri import list_scenes
 
     request = SynthRequest(kind="single", spec=spec, n=1, model=model, seed=seed)
     homes = min(homes, len(list_scenes(spec)))
@@ -275,7 +275,7 @@ def direct(
     folder goes on.
     """
     from navloom.evals.navcraft.direct_study import DirectStudy, study_direct
-    from navloom.scenes.uri import list_scenes
+    from navloom.scenes.scene_uri import list_scenes
 
     asked = DirectStudy(
         spec=spec,
@@ -358,5 +358,5 @@ def _show(tables: Sequence[Table], out: Path, record: Any = None) -> None:
         print_json(record)
     else:
         for table in tables:
-            tell(f"{table.markdown()}\n")
-    say(f"wrote {write_page([out], out)}")
+            print_out(f"{table.markdown()}\n")
+    print_err(f"wrote {write_page([out], out)}")

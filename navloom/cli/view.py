@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 from navloom.cli.common import counted
 from navloom.cli.options import AllowHost, Commands, Host, NoOpen, Port, Token, WithLicensed, takes
 from navloom.evals.option import Opt
-from navloom.models.secrets import say, tell
-from navloom.plugins import plugin, plugins
+from navloom.models.redaction import print_err, print_out
+from navloom.plugins import find_plugins, load_plugin
 
 if TYPE_CHECKING:
     from navloom.web.documents import Documents
@@ -64,7 +64,7 @@ def view(
     from navloom.web.room import WebRoom
     from navloom.web.serving import ServerAddress, serve_pages
 
-    sources = open_sources(paths, lambda line: say(f"navloom: {line}"), scenes)
+    sources = open_sources(paths, lambda line: print_err(f"navloom: {line}"), scenes)
     if bundle is not None:
         _write(Documents(sources, given=True, licensed=with_licensed), bundle)
         return
@@ -75,16 +75,16 @@ def view(
     if studies:
         people = PeopleRoom(studies)
         rooms = [people]
-        if "room" in plugins("navloom.walks"):
-            rooms.append(plugin("navloom.walks", "room", "A study of walks")(people))
+        if "room" in find_plugins("navloom.walks"):
+            rooms.append(load_plugin("navloom.walks", "room", "A study of walks")(people))
     serve_pages(Documents(sources), place, rooms=rooms, opens=not no_open, said=f"{count} at")
 
 
 def _write(documents: Documents, target: Path) -> None:
-    from navloom.files import check_place
+    from navloom.files import check_writable
     from navloom.web.bundle import write_bundle
 
-    check_place(target, folder=target.suffix != ".html")
-    size = write_bundle(documents, target, lambda line: say(f"navloom: {line}"))
+    check_writable(target, folder=target.suffix != ".html")
+    size = write_bundle(documents, target, lambda line: print_err(f"navloom: {line}"))
     first = target if target.suffix == ".html" else target / "index.html"
-    tell(f"{first}: {counted(len(documents.sources), 'sources')}, {size / 1e6:.1f} MB")
+    print_out(f"{first}: {counted(len(documents.sources), 'sources')}, {size / 1e6:.1f} MB")

@@ -28,7 +28,7 @@ from urllib.parse import quote
 
 from navloom.errors import NavloomError, RunError
 from navloom.evals.report.blocks import Block, Prose, Said, Tone, Transcript
-from navloom.files import formed, open_file, shortened
+from navloom.files import check_format, open_file, truncate
 
 NAME = "calls.sqlite"
 FORM = 1
@@ -244,7 +244,7 @@ def _opened(run: Path) -> Iterator[sqlite3.Connection | None]:
         yield None
         return
     try:
-        with closing(_connected(path, begins)) as file, formed(str(path), "a file of calls"):
+        with closing(_connected(path, begins)) as file, check_format(str(path), "a file of calls"):
             if why := what_is_wrong(file, path):
                 raise broken(path, why)
             yield file
@@ -566,5 +566,5 @@ def _lines(messages: Sequence[Message]) -> list[Said]:
         ]
         text = "\n".join(filter(None, [content, *called]))
         tone: Tone = "bad" if role == "human" else "plain"
-        found.append(Said(_WHO.get(role, role), shortened(text, _MOST_TEXT), tone=tone))
+        found.append(Said(_WHO.get(role, role), truncate(text, _MOST_TEXT), tone=tone))
     return found

@@ -20,10 +20,10 @@ from navloom.errors import ModelError
 from navloom.evals.kinds import Calls, Plan, get_kind, reply_tokens
 from navloom.evals.request import Request
 from navloom.evals.session import Job, Sample, Session
-from navloom.models.call import call_settings
 from navloom.models.messages import message_text
-from navloom.models.registry import model_of
-from navloom.models.spec import read_spec
+from navloom.models.model_call import call_settings
+from navloom.models.model_registry import resolve_model
+from navloom.models.model_spec import read_spec
 from navloom.models.usage import price_of
 
 LEAST_CHARACTERS, MOST_CHARACTERS = 5.0, 2.5
@@ -120,9 +120,9 @@ def dry_run(request: Request, session: Session | None = None) -> DryRun:
 def _unkeyed(name: str) -> Any:
     """Return the model of a name, with a dummy key or address where it has none."""
     try:
-        return model_of(name)
+        return resolve_model(name)
     except ModelError as error:
-        from navloom.models.registry import get_model
+        from navloom.models.model_registry import get_model
 
         given = read_spec(name).options.get("base_url")
         url = "http://127.0.0.1:9/v1" if given is None else str(given)

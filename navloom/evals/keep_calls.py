@@ -43,12 +43,12 @@ from navloom.evals.calls import (
     what_is_wrong,
 )
 from navloom.evals.run_folder import package_version
-from navloom.files import cannot_write
+from navloom.files import write_error
 from navloom.graphs.agent import is_damage, set_aside
-from navloom.models.call import CallSettings
-from navloom.models.messages import EndedCall
-from navloom.models.secrets import one_line, redact, redacted
-from navloom.models.usage import paid_for
+from navloom.models.messages import CallRecord
+from navloom.models.model_call import CallSettings
+from navloom.models.redaction import error_line, redact, redact_value
+from navloom.models.usage import reply_usage
 
 Note = Callable[[str], None]
 _SAID = ("name", "tool_calls", "invalid_tool_calls", "tool_call_id")
@@ -78,7 +78,7 @@ def keeping_calls(run: Path, note: Note, again: set[str]) -> Iterator[CallKeeper
     try:
         keeper = CallKeeper(path, note, again)
     except sqlite3.Error as error:
-        raise cannot_write(path, error) from error
+        raise write_error(path, error) from error
     try:
         yield keeper
     finally:
@@ -135,7 +135,7 @@ class CallKeeper:
 
     def __init__(self, path: Path, note: Note, again: set[str]) -> None:
         self.path, self._note, self._again = path, note, again
-        self._waiting: deque[tuple[str, int, EndedCall | PlainCall]] = deque()
+        self._waiting: deque[tuple[str, int, CallRecord | PlainCall]] = deque()
         self._wrong: RunError | None = None
         self._strange = False
         self._later: asyncio.TimerHandle | None = None
@@ -150,17 +150,17 @@ class CallKeeper:
         self._session = self._insert(made, time.time(), package_version("navloom"))
         self._thread = ThreadPoolExecutor(1, "navloom-calls")
 
-    def listener(self, sample: str, around: CallSettings) -> Callable[[EndedCall], None]:
+    def listener(self, sample: str, around: CallSettings) -> Callable[[CallRecord], None]:
         """Return a callback that records a sample's calls and forwards to ``around.on_call``."""
 
-        def ended(call: EndedCall) -> None:
+        def ended(call: CallRecord) -> None:
             self.keep(sample, around.epoch, call)
             if around.on_call is not None:
                 around.on_call(call)
 
         return ended
 
-    def keep(self, sample: str, epoch: int, call: EndedCall | PlainCall) -> None:
+    def keep(self, sample: str, epoch: int, call: CallRecord | PlainCall) -> None:
         """Queue a call of a sample; it is written within `WAIT_S`."""
         self._waiting.append((sample, epoch, call))
         if self._later is None:
@@ -213,9 +213,9 @@ class CallKeeper:
         except TROUBLE as error:
             why = " ".join(str(error).split())[:200]
             damaged = is_damage(error)
-            self._wrong = broken(self.path, why) if damaged else cannot_write(self.path, error)
+            self._wrong = broken(self.path, why) if damaged else write_error(self.path, error)
 
-    def _keep(self, sample: str, epoch: int, call: EndedCall | PlainCall) -> None:
+    def _keep(self, sample: str, epoch: int, call: CallRecord | PlainCall) -> None:
         try:
             said = call if isinstance(call, PlainCall) else PlainCall.of(call)
             self._put(sample, epoch, said)
@@ -225,7 +225,7 @@ class CallKeeper:
             # Messages of other packages' graphs may hold anything; that must not end the run.
             if not self._strange:
                 self._strange = True
-                self._note(f"{sample}: a call could not be written down ({one_line(error)})")
+                self._note(f"{sample}: a call could not be written down ({error_line(error)})")
 
     def _put(self, sample: str, epoch: int, call: PlainCall) -> None:
         number, tried = self._sample(sample)
@@ -296,7 +296,7 @@ class CallKeeper:
         data = value.data if isinstance(value, Text) else json_bytes(said)
         seen = hash_of(data)
         if seen not in self._texts:
-            text = data if said is None else json_bytes(redacted(said))
+            text = data if said is None else json_bytes(redact_value(said))
             if len(text) > MOST_TEXT:
                 text = json_bytes({"content": f"[{len(text)} bytes: too long to be kept]"})
             mark = seen if text is data else hash_of(text)
@@ -363,7 +363,7 @@ class PlainCall:
     reply: BaseMessage | Text | None
 
     @classmethod
-    def of(cls, call: EndedCall) -> PlainCall:
+    def of(cls, call: CallRecord) -> PlainCall:
         """Make a plain call from a call of this process; its messages are encoded later."""
         reply = call.reply
         told = reply.response_metadata if reply is not None else {}
@@ -373,8 +373,8 @@ class PlainCall:
             finish=next((str(told[key]) for key in _ENDED if told.get(key)), None),
             input_tokens=counted.get("input_tokens", 0),
             output_tokens=counted.get("output_tokens", 0),
-            usd=0.0 if reply is None else paid_for(reply)["cost_usd"],
-            error=None if call.error is None else one_line(call.error),
+            usd=0.0 if reply is None else reply_usage(reply)["cost_usd"],
+            error=None if call.error is None else error_line(call.error),
             reply=reply,
         )
 
@@ -386,7 +386,7 @@ def plain(value: Any) -> Any:
 
 def text_of(value: Any) -> Text:
     """Encode a value as `Text`, with secrets redacted."""
-    said = redacted(plain(value))
+    said = redact_value(plain(value))
     return Text(value.type if isinstance(value, BaseMessage) else "", json_bytes(said))
 
 

@@ -25,8 +25,8 @@ from navloom.evals.report.blocks import Block, Column, Detail, Pairing
 from navloom.evals.request import Request
 from navloom.evals.run_folder import made_by_another, read_run
 from navloom.evals.session import Job, Sample
-from navloom.models.spec import read_spec
-from navloom.plugins import plugin, plugins
+from navloom.models.model_spec import read_spec
+from navloom.plugins import find_plugins, load_plugin
 
 GROUP = "navloom.kinds"
 KINDS = {
@@ -231,7 +231,7 @@ class Kind:
 
 def known_kinds() -> tuple[str, ...]:
     """Return all names that :func:`get_kind` accepts, own ones first; imports nothing."""
-    return tuple(dict.fromkeys([*KINDS, *plugins(GROUP)]))
+    return tuple(dict.fromkeys([*KINDS, *find_plugins(GROUP)]))
 
 
 def get_kind(name: str) -> Kind:
@@ -249,7 +249,7 @@ def get_kind(name: str) -> Kind:
     what = f"the kind of run '{name}'"
     entry = KINDS.get(name)
     if not entry:
-        found = plugin(GROUP, name, what, RunError)
+        found = load_plugin(GROUP, name, what, RunError)
     else:
         try:
             found = _imported(entry)
@@ -281,7 +281,7 @@ def read_run_of(run: Path | str, *kinds: str) -> dict[str, Any]:
     """
     said = read_run(run)
     if said.get("kind") not in kinds:
-        there = [each for each in kinds if KINDS.get(each) or each in plugins(GROUP)]
+        there = [each for each in kinds if KINDS.get(each) or each in find_plugins(GROUP)]
         commands = [f"`navloom {get_kind(each).command}`" for each in there]
         raise RunError(
             f"{run} is a run of `navloom {kind_of(run).command}`: expected one of"

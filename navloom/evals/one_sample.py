@@ -18,10 +18,10 @@ from navloom.evals.progress import Display, Tally
 from navloom.evals.session import Job, Sample
 from navloom.files import encode_line
 from navloom.graphs.calling import paid_so_far
-from navloom.models.call import CallSettings, Holds, Retry, call_settings
-from navloom.models.secrets import one_line
+from navloom.models.model_call import CallSettings, RateLimitHolds, RetryEvent, call_settings
+from navloom.models.redaction import error_line
 from navloom.models.spans import agent_span, sample_span
-from navloom.models.usage import Budget, Limits, ModelUsage, merged, total_cost, usage_in
+from navloom.models.usage import Budget, ModelUsage, UsageLimits, merge_usage, sum_usage, total_cost
 
 _FOLDER_TROUBLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
 DRAINED = (GraphDrained, StoppedError)
@@ -85,14 +85,14 @@ async def _carried_out(
     except Exception as error:
         if isinstance(error, OSError) and error.errno in _FOLDER_TROUBLE:
             raise
-        said, paid = one_line(error), []
+        said, paid = error_line(error), []
         if graph.checkpointer:
             try:
                 paid = await paid_by(graph, sample)
             except _NOT_ITS_OWN:
                 raise
             except Exception as broken:
-                said += f" What it had used cannot be read: {one_line(broken)}"
+                said += f" What it had used cannot be read: {error_line(broken)}"
         line = line_of(sample, [*paid, *lost], began)
         line |= {"reason": type(error).__name__, "message": said}
     return line
@@ -137,7 +137,7 @@ async def paid_by(graph: Any, sample: Sample) -> list[ModelUsage]:
 
 def line_of(sample: Sample, paid: list[ModelUsage], began: float) -> dict[str, Any]:
     """Return the columns that every line has, whatever its status."""
-    models = merged(paid)
+    models = merge_usage(paid)
     return {
         "id": sample.id,
         "scene": sample.scene,
@@ -149,7 +149,7 @@ def line_of(sample: Sample, paid: list[ModelUsage], began: float) -> dict[str, A
         "profile": None,
         "result": None,
         **sample.columns,
-        "usage": usage_in(models),
+        "usage": sum_usage(models),
         "cost_usd": total_cost(models),
         "seconds": round(time.monotonic() - began, 4),
         "models": [part.record() for part in models],
@@ -160,11 +160,11 @@ class CallScope:
     """Settings, limits and retry messages of all model calls of one session."""
 
     def __init__(
-        self, settings: CallSettings, limits: Limits, display: Display, connections: int
+        self, settings: CallSettings, limits: UsageLimits, display: Display, connections: int
     ) -> None:
         # Shared by all samples: one may send several calls at once.
         at_once = asyncio.Semaphore(max(1, connections))
-        self.settings = replace(settings, connections=at_once, holds=Holds())
+        self.settings = replace(settings, connections=at_once, holds=RateLimitHolds())
         self.limits = limits
         self.display = display
         self.reached: str | None = None
@@ -188,7 +188,7 @@ class CallScope:
         self.budget = Budget(self.limits, tokens=used, cost=before.cost_usd or 0.0)
         return self.budget
 
-    def _retried(self, model: str, retry: Retry) -> None:
+    def _retried(self, model: str, retry: RetryEvent) -> None:
         self.retries += 1
         if self.settings.on_retry is not None:
             self.settings.on_retry(model, retry)

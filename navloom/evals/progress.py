@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO
 
 from navloom.errors import UsageError, did_you_mean
-from navloom.models.secrets import harmless
+from navloom.models.redaction import printable_text
 
 if TYPE_CHECKING:
     from navloom.models.usage import ModelUsage
@@ -95,7 +95,7 @@ class PlainDisplay:
 
     def note(self, text: str) -> None:
         """Write one line."""
-        print(harmless(text), file=self._out or sys.stderr, flush=True)
+        print(printable_text(text), file=self._out or sys.stderr, flush=True)
 
     def close(self) -> None:
         """Write a last line if samples ended."""
@@ -164,7 +164,9 @@ class RichDisplay:
 
     def note(self, text: str) -> None:
         """Write a line above the bar."""
-        self._progress.console.print(harmless(text), markup=False, highlight=False, soft_wrap=True)
+        self._progress.console.print(
+            printable_text(text), markup=False, highlight=False, soft_wrap=True
+        )
 
     def close(self) -> None:
         """Stop the bar as it is."""
@@ -220,12 +222,12 @@ class Tally:
         self.cost_usd = None if cost is None or self.cost_usd is None else self.cost_usd + cost
         self.seconds += record.get("seconds") or 0.0
         if parts := record.get("models"):
-            from navloom.models.usage import ModelUsage, merged
+            from navloom.models.usage import ModelUsage, merge_usage
 
-            self.models = merged([*self.models, *map(ModelUsage.read, parts)])
+            self.models = merge_usage([*self.models, *map(ModelUsage.read, parts)])
 
     def __add__(self, other: Tally) -> Tally:
-        from navloom.models.usage import merged
+        from navloom.models.usage import merge_usage
 
         keys = [*self.counts, *(key for key in other.counts if key not in self.counts)]
         known = self.cost_usd is not None and other.cost_usd is not None
@@ -237,7 +239,7 @@ class Tally:
             },
             cost_usd=(self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None,
             seconds=self.seconds + other.seconds,
-            models=merged([*self.models, *other.models]),
+            models=merge_usage([*self.models, *other.models]),
         )
 
 

@@ -103,14 +103,14 @@ class Request:
         """Read the request of a run from its ``run.json``.
 
         A server address in the file is untrusted: nothing is sent there unless it is allowed
-        (:mod:`navloom.models.spec`).
+        (:mod:`navloom.models.model_spec`).
 
         Raises:
             RunError: the folder is no run, is from another version, or is broken.
             UsageError: a field has an invalid value.
         """
         from navloom.evals.run_folder import made_by_another, read_run
-        from navloom.models.spec import distrust
+        from navloom.models.model_spec import distrust
 
         said = read_run(run)
         asked, where = dict(said["request"]), dict(said.get("where") or {})

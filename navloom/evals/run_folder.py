@@ -43,17 +43,17 @@ from navloom.errors import RunError
 from navloom.evals.progress import Tally
 from navloom.evals.session import check_id
 from navloom.files import (
-    LineFile,
-    LineForm,
-    and_more,
-    cannot_write,
-    check_place,
-    formed,
+    JsonlFile,
+    LineFormat,
+    check_format,
+    check_writable,
+    join_some,
     read_by_id,
     read_lines,
-    write_whole,
+    write_error,
+    write_run_file,
 )
-from navloom.models.secrets import COMMAND, redacted
+from navloom.models.redaction import COMMAND, redact_value
 
 _RECORDED = ("langgraph", "langgraph-checkpoint-sqlite", "langchain-core", "pydantic")
 
@@ -68,7 +68,7 @@ def package_version(name: str) -> str | None:
 
 def versions() -> dict[str, str | None]:
     """Return the versions of Python, homes and packages that may affect a run's outcome."""
-    from navloom.scenes.uri import homes_version
+    from navloom.scenes.scene_uri import homes_version
 
     return {
         "python": platform.python_version(),
@@ -96,10 +96,10 @@ def refuse_other_homes(said: Mapping[str, Any], run: Path | str) -> None:
     Raises:
         RunError: its request names homes, and was made with another version of them.
     """
-    from navloom.scenes.uri import other_homes
+    from navloom.scenes.scene_uri import homes_mismatch
 
     for name in _homes_in([said.get("request"), said.get("where")]):
-        if other := other_homes(name, homes_of(said)):
+        if other := homes_mismatch(name, homes_of(said)):
             raise RunError(f"{run}: {other}. Give another --out.")
 
 
@@ -209,7 +209,7 @@ def _runs_inside(path: Path) -> str:
     inside = sorted(str(file.parent) for file in path.glob("*/run.json"))
     if not inside:
         return "Give a folder that --out made."
-    return f"Runs inside: {and_more(inside, _MOST_INSIDE)}."
+    return f"Runs inside: {join_some(inside, _MOST_INSIDE)}."
 
 
 def read_samples(path: Path | str) -> list[dict[str, Any]]:
@@ -238,7 +238,7 @@ def fold_samples(run: Path | str, add: Callable[[dict[str, Any]], None], what: s
         RunError: the folder is no run, or a line is malformed.
     """
     for line in each_sample(run):
-        with formed(f"{run}: the sample '{line['id']}'", what):
+        with check_format(f"{run}: the sample '{line['id']}'", what):
             add(line)
 
 
@@ -263,7 +263,7 @@ def _sorted(folder: Path, name: str) -> list[dict[str, Any]]:
 _STATUSES = {"samples.jsonl": ("ok", "failed"), "errors.jsonl": ("error",)}
 
 
-def line_form(folder: Path, name: str) -> LineForm:
+def line_form(folder: Path, name: str) -> LineFormat:
     """Return the expected form of the lines of a run's file; old runs have no check.
 
     Args:
@@ -281,7 +281,7 @@ def line_form(folder: Path, name: str) -> LineForm:
             " made for, and nothing of them is counted. Put it back as it was, or use another"
             " folder."
         )
-    return LineForm(there.encode() if there else b"", _STATUSES[name])
+    return LineFormat(there.encode() if there else b"", _STATUSES[name])
 
 
 def _line_check(said: Mapping[str, Any]) -> str:
@@ -300,7 +300,7 @@ def holds_run(path: Path) -> bool:
         RunError: it is a file, holds other files, or cannot be read or written.
     """
     try:
-        check_place(path, folder=True)
+        check_writable(path, folder=True)
         names = {entry.name for entry in path.iterdir()}
     except FileNotFoundError:
         return False
@@ -375,7 +375,7 @@ class RunFolder:
                     "versions": versions(),
                     **typed(),
                 }
-                record["line_check"] = _line_check(redacted(record))
+                record["line_check"] = _line_check(redact_value(record))
                 self._write("run.json", record)
             self._samples = self._lines("samples.jsonl", self._done)
             opened.callback(self._samples.close)
@@ -383,9 +383,9 @@ class RunFolder:
             opened.callback(self._errors.close)
             self._opened = opened.pop_all()
 
-    def _lines(self, name: str, tally: Tally) -> LineFile:
-        with formed(f"{self.path / name}: a line", "a sample"):
-            return LineFile(self.path / name, tally.add, line_form(self.path, name))
+    def _lines(self, name: str, tally: Tally) -> JsonlFile:
+        with check_format(f"{self.path / name}: a line", "a sample"):
+            return JsonlFile(self.path / name, tally.add, line_form(self.path, name))
 
     @property
     def checkpoints(self) -> Path:
@@ -440,9 +440,9 @@ class RunFolder:
         """
         self._add(record, self._errors, self._broken)
 
-    def _add(self, record: dict[str, Any], lines: LineFile, tally: Tally) -> None:
+    def _add(self, record: dict[str, Any], lines: JsonlFile, tally: Tally) -> None:
         check_id(record["id"])
-        record = redacted(record)
+        record = redact_value(record)
         lines.append(record)
         tally.add(record)
 
@@ -464,7 +464,7 @@ class RunFolder:
             self._errors.close()
             self._write("errors.jsonl", None)
         except OSError as error:
-            raise cannot_write(self._errors.path, error) from error
+            raise write_error(self._errors.path, error) from error
         self._broken = Tally()
         self._errors = self._lines("errors.jsonl", self._broken)
         self._opened.callback(self._errors.close)
@@ -530,7 +530,7 @@ class RunFolder:
         except FileExistsError:
             raise RunError(f"{self.path} is a file: give --out a folder") from None
         except OSError as error:
-            raise cannot_write(self.path, error) from error
+            raise write_error(self.path, error) from error
         try:
             fcntl.flock(self._lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.ftruncate(self._lock_fd, 0)
@@ -544,7 +544,7 @@ class RunFolder:
                 " then run this again"
             ) from None
         except OSError as error:
-            raise cannot_write(self.path / ".lock", error) from error
+            raise write_error(self.path / ".lock", error) from error
 
     def _unlock(self) -> None:
         fd, self._lock_fd = getattr(self, "_lock_fd", -1), -1
@@ -553,10 +553,10 @@ class RunFolder:
 
     def _write(self, name: str, content: dict[str, Any] | None) -> None:
         """Write a small file atomically; None makes it empty."""
-        clean = redacted(content)
+        clean = redact_value(content)
         text = "" if clean is None else json.dumps(clean, indent=2, ensure_ascii=False) + "\n"
         # Non-UTF-8 bytes of paths are lone surrogates here: write them as JSON escapes.
-        write_whole(self.path / name, text.encode(errors="backslashreplace"))
+        write_run_file(self.path / name, text.encode(errors="backslashreplace"))
 
 
 def request_hash(kind: str, request: Mapping[str, Any], seed: int) -> str:

@@ -28,17 +28,17 @@ from navloom.evals.report.blocks import (
 )
 from navloom.evals.report.document import NOTHING, Table
 from navloom.evals.run_folder import homes_of, read_run
-from navloom.files import and_more
+from navloom.files import join_some
 from navloom.scenes.lexicon import item_names
 from navloom.scenes.scene import Item, Point3, Region, Scene
-from navloom.scenes.uri import SCENES_KEPT, SceneNames
+from navloom.scenes.scene_uri import SCENES_KEPT, SceneLookup
 from navloom.sim.graph import nearest_viewpoint
 
 _PLACES = (("spec", "{}"), ("data", "mp3d:{}"), ("data", "capnav:{}"))
 _RUNS_KEPT = 16
 
 
-def names_of(run: Mapping[str, Any]) -> Iterator[SceneNames]:
+def names_of(run: Mapping[str, Any]) -> Iterator[SceneLookup]:
     """Yield the lookups for a run's scenes: its own locations, then package and $NAVLOOM_DATA.
 
     Args:
@@ -49,10 +49,10 @@ def names_of(run: Mapping[str, Any]) -> Iterator[SceneNames]:
             place = said.get(key) if isinstance(said, Mapping) else None
             if isinstance(place, str):
                 try:
-                    yield SceneNames(form.format(place), homes_of(run))
+                    yield SceneLookup(form.format(place), homes_of(run))
                 except NavloomError:
                     continue  # the folder has moved
-    yield SceneNames(None, homes_of(run))
+    yield SceneLookup(None, homes_of(run))
 
 
 def run_scene(run: Path | str, name: str) -> Scene:
@@ -82,7 +82,7 @@ def _kept(run: str, stamp: int, name: str) -> Scene:
 
 
 @lru_cache(maxsize=_RUNS_KEPT)
-def _names(run: str, stamp: int) -> tuple[SceneNames, ...]:
+def _names(run: str, stamp: int) -> tuple[SceneLookup, ...]:
     del stamp  # part of the cache key: invalidates the entry when run.json is rewritten
     return tuple(names_of(read_run(run)))
 
@@ -198,8 +198,8 @@ def _rooms(scene: Scene) -> Grid:
             str(room["floor"]),
             NOTHING if (area := _area(region)) is None else f"{area:.1f}",
             ", ".join(room["leads_to"]) or NOTHING,
-            and_more(room["assets"], _MOST_NAMED) or NOTHING,
-            and_more(room["objects"], _MOST_NAMED) or NOTHING,
+            join_some(room["assets"], _MOST_NAMED) or NOTHING,
+            join_some(room["objects"], _MOST_NAMED) or NOTHING,
         )
         for room, region in zip(scene_rooms(scene), scene.regions, strict=True)
     )

@@ -49,13 +49,13 @@ from navloom.evals.request import Request
 from navloom.evals.run_folder import RunFolder, holds_run, package_version
 from navloom.evals.session import Job, Sample, Session, Stop
 from navloom.evals.workers.crew import Crew, WorkerLostError, hired
-from navloom.files import cannot_write, formed, write_whole
+from navloom.files import check_format, write_error, write_run_file
 from navloom.graphs.agent import begun, forget_last_reply, last_step, open_checkpoints
-from navloom.models.call import CallSettings
-from navloom.models.secrets import one_line
+from navloom.models.model_call import CallSettings
+from navloom.models.model_spec import read_spec
+from navloom.models.redaction import error_line
 from navloom.models.spans import run_span
-from navloom.models.spec import read_spec
-from navloom.models.usage import merged, total_cost, usage_in
+from navloom.models.usage import merge_usage, sum_usage, total_cost
 
 MOST_DEATHS = 3
 """Workers that may be lost at one step of a sample. After the first loss the sample runs alone on
@@ -97,13 +97,13 @@ async def arun_kind(request: Request, out: Path | str, session: Session | None =
     asked, where = {**plan.request.record(), **plan.record}, plan.request.where()
     with RunFolder(path, kind=kind.name, request=asked, seed=request.seed, where=where) as folder:
         for name, data in plan.files.items():
-            write_whole(path / name, data)
+            write_run_file(path / name, data)
         for line in plan.notes:
             session.display.note(line)
         if session.limit is not None and plan.limited:
             session.display.note(f"--limit {session.limit}: {plan.limited}")
         summary = await _rounds(kind, plan, folder, session)
-        with formed(f"{path}: a sample", f"one of `navloom {kind.command}`"):
+        with check_format(f"{path}: a sample", f"one of `navloom {kind.command}`"):
             found = kind.finish(plan, path)
             found = await found if inspect.isawaitable(found) else found
         if found:
@@ -124,7 +124,7 @@ async def _rounds(kind: Kind, plan: Plan, folder: RunFolder, session: Session) -
         # The next round needs all results of this one: an error may become one when retried.
         if summary.left or summary.error or session.picks or kind.more is None:
             return summary
-        with formed(f"{folder.path}: a sample", f"one of `navloom {kind.command}`"):
+        with check_format(f"{folder.path}: a sample", f"one of `navloom {kind.command}`"):
             again = kind.more(plan, folder.path)
         if not again:
             return summary
@@ -252,7 +252,7 @@ async def _broken(graph: Any, under_way: list[Sample], scope: CallScope) -> set[
             # The file is untrusted: reading it may raise anything.
             broken.add(sample.id)
             scope.display.note(
-                f"{sample.id} was under way and cannot be gone on with ({one_line(error)}): it"
+                f"{sample.id} was under way and cannot be gone on with ({error_line(error)}): it"
                 " starts over, and what it had used is not counted"
             )
     return broken
@@ -335,8 +335,8 @@ class _Engine:
         begun_ids = await begun(self.saver) - ended
         for sample in todo:
             if sample.id in begun_ids:
-                models = merged(await paid_by(self.graph, sample))
-                used += Tally(usage=usage_in(models), cost_usd=total_cost(models), models=models)
+                models = merge_usage(await paid_by(self.graph, sample))
+                used += Tally(usage=sum_usage(models), cost_usd=total_cost(models), models=models)
         return used
 
     async def run(self, todo: list[Sample], most: int) -> None:
@@ -419,7 +419,7 @@ class _Engine:
         except LimitReachedError as error:
             self._limited(str(error))
         except OSError as error:
-            raise cannot_write(self.folder.path, error) from error
+            raise write_error(self.folder.path, error) from error
         else:
             self.display.step(self.folder.tally)
             if line["status"] != "error" and not (

@@ -21,8 +21,8 @@ from navloom.evals.option import CALLS, LIMITS, PICKS, Opt, check_all
 from navloom.evals.progress import Display, DisplayName, NoDisplay
 
 if TYPE_CHECKING:
-    from navloom.models.call import CallSettings
-    from navloom.models.usage import Limits
+    from navloom.models.model_call import CallSettings
+    from navloom.models.usage import UsageLimits
 
 
 class Stop:
@@ -78,7 +78,7 @@ class Stop:
 
 
 def _plain() -> CallSettings:
-    from navloom.models.call import CallSettings
+    from navloom.models.model_call import CallSettings
 
     return CallSettings()
 
@@ -232,7 +232,7 @@ class Session:
             told["cache"] = None
         elif self.cache is not None and self.settings.cache is None:
             from navloom.disk_cache import cache_folder
-            from navloom.models.cache import ResponseCache
+            from navloom.models.response_cache import ResponseCache
 
             told["cache"] = ResponseCache(cache_folder(self.cache), note=self.display.note)
         for name in ("max_retries", "attempt_timeout"):
@@ -240,7 +240,7 @@ class Session:
                 told[name] = getattr(self, name)
         object.__setattr__(self, "settings", replace(self.settings, **told))
         if self.allow_address:
-            from navloom.models.spec import allow
+            from navloom.models.model_spec import allow
 
             allow(self.allow_address)
 
@@ -271,11 +271,11 @@ class Session:
         return min(self.workers or 0, self.max_connections)
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> UsageLimits:
         """The limits that end the session; a later session with higher ones resumes the run."""
-        from navloom.models.usage import Limits
+        from navloom.models.usage import UsageLimits
 
-        return Limits(
+        return UsageLimits(
             token_limit=self.token_limit, time_limit=self.time_limit, cost_limit=self.cost_limit
         )
 
@@ -298,11 +298,11 @@ class Session:
         Raises:
             ModelError: a name is invalid or the model unusable, or a cost limit lacks its price.
         """
-        from navloom.models.registry import model_of
+        from navloom.models.model_registry import resolve_model
 
         for name in dict.fromkeys(names):
             if name is not None:
-                model_of(name)
+                resolve_model(name)
                 self.limits.check_price(name)
 
 
@@ -425,11 +425,11 @@ class Job(ABC):
             model: replaces the request's model.
             own: fields that the request lacks or has in another form.
         """
-        from navloom.models.registry import model_of
+        from navloom.models.model_registry import resolve_model
 
         asked, kind = self.plan.request, self.graph.Context
         if "model" not in own:
-            own["model"] = model or model_of(asked.model)
+            own["model"] = model or resolve_model(asked.model)
         for name in (each.name for each in fields(kind)):
             if name not in own and hasattr(asked, name):
                 own[name] = getattr(asked, name)

@@ -13,7 +13,7 @@ from navloom.evals.request import Request
 from navloom.evals.run_folder import read_errors
 from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
-from navloom.files import check_place
+from navloom.files import check_writable
 
 _LEAST = 0.000001
 """Smallest value of a limit."""
@@ -21,7 +21,7 @@ _LEAST = 0.000001
 
 def check_free(out: Path) -> None:
     """Refuse a folder that is itself a run; a study keeps its runs in subfolders."""
-    check_place(out, folder=True)
+    check_writable(out, folder=True)
     if (out / "run.json").exists():
         raise RunError(f"{out} holds a run: give --out a new folder, or one of this study")
 

@@ -57,11 +57,11 @@ from pydantic_core import core_schema
 from typing_extensions import TypedDict
 
 from navloom.errors import UsageError
-from navloom.files import cannot_write
-from navloom.scenes.checked_files import first_problem
+from navloom.files import write_error
+from navloom.scenes.safe_files import first_problem
 from navloom.scenes.scene import Scene
+from navloom.sim.agent_handle import SimulatorLeases
 from navloom.sim.protocol import Simulator
-from navloom.sim.walker import Leases
 
 _MOST_STEPS = 1_000_000
 """Recursion limit. LangGraph's default is too low for a home's questions; contexts bound them."""
@@ -171,9 +171,9 @@ class AgentContext:
         return made
 
     @cached_property
-    def leases(self) -> Leases:
+    def leases(self) -> SimulatorLeases:
         """Simulators that were made for this context."""
-        return Leases()
+        return SimulatorLeases()
 
 
 @lru_cache(maxsize=64)
@@ -422,7 +422,7 @@ async def open_checkpoints(
         async with open_saver(path) as saver:
             yield saver
     except sqlite3.Error as error:
-        raise cannot_write(path, error) from error
+        raise write_error(path, error) from error
 
 
 def what_is_wrong(path: Path) -> str | None:
@@ -503,7 +503,7 @@ def set_aside(path: Path) -> Path:
         except FileNotFoundError:
             continue
         except OSError as error:
-            raise cannot_write(to, error) from error
+            raise write_error(to, error) from error
     return to
 
 

@@ -13,7 +13,7 @@ from langgraph.types import Overwrite, StateSnapshot
 
 from navloom.errors import UsageError
 from navloom.graphs.agent import is_off_loop, off_loop
-from navloom.models.secrets import redact_traces
+from navloom.models.redaction import redact_traces
 from navloom.models.spans import agent_span
 
 

@@ -50,20 +50,20 @@ from langgraph.types import Checkpointer
 from langgraph.typing import ContextT, InputT, StateT
 
 from navloom.graphs.agent import AgentContext, AgentGraph, Growing, ModelLike, Outcome, off_loop
-from navloom.models.binding import bind
-from navloom.models.call import acall
 from navloom.models.messages import (
     AnswerError,
     answered_turns,
-    left_out,
+    cut_calls_notice,
     message_text,
-    opening,
+    opening_messages,
     read_json_object,
-    with_pictures,
+    with_images,
 )
+from navloom.models.model_call import acall
 from navloom.models.spans import tool_span
-from navloom.models.usage import paid_for
-from navloom.prompts.load import Rendered
+from navloom.models.structured_output import bind
+from navloom.models.usage import reply_usage
+from navloom.prompts.prompt_loader import RenderedPrompt
 from navloom.tools.forms import Violation
 
 
@@ -142,7 +142,7 @@ async def ask_model(
     """
     bound, shown, role = await off_loop(prepare, *given)
     answer = await acall(bound, shown, role=role)
-    return answer, {"paid": [await off_loop(paid_for, answer)]}
+    return answer, {"paid": [await off_loop(reply_usage, answer)]}
 
 
 def asking(
@@ -181,7 +181,7 @@ def asking(
             job=asked.job,
             seed=state.get("seed", 0),
         )
-        return bound, with_pictures(state["messages"], shown), asked.role
+        return bound, with_images(state["messages"], shown), asked.role
 
     def read(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
         context, talk = runtime.context, state["messages"]
@@ -281,7 +281,7 @@ class Conversation:
         check: returns the update of an answer's JSON: accepted, rejected, or given up.
     """
 
-    ask: Callable[[Any, Any], tuple[Rendered, dict[str, Any]]]
+    ask: Callable[[Any, Any], tuple[RenderedPrompt, dict[str, Any]]]
     tools: Callable[[Any, Any], Sequence[BaseTool]]
     failed: Callable[[TurnCall], bool]
     advise: Callable[[TurnCall, list[TurnCall], Any], str]
@@ -305,7 +305,7 @@ def add_conversation(builder: AgentGraph[Any, Any, Any], talk: Conversation) -> 
             job=schema["title"],
             seed=state["seed"],
         )
-        return bound, [*opening(rendered), *said(state)[state.get("settled", 0) :]], None
+        return bound, [*opening_messages(rendered), *said(state)[state.get("settled", 0) :]], None
 
     def consult(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
         context = runtime.context
@@ -467,7 +467,7 @@ def tool_turn(
     for broken in last.invalid_tool_calls:
         text = "The arguments are not valid JSON. Call again with a JSON object."
         answers.append(_answer(broken.get("id"), broken.get("name"), text))
-    if note := left_out(last):
+    if note := cut_calls_notice(last):
         answers.append(HumanMessage(note))
     over = given_up(REPEATED, "one failing call came three times") if stuck else {}
     return {"messages": answers, **over}

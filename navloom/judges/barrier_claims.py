@@ -28,8 +28,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
 
-from navloom.scenes.bodies import ALIASES, body_names, canonical
-from navloom.scenes.checked_files import read_yaml
+from navloom.scenes.bodies import ALIASES, body_names, canonical_name
+from navloom.scenes.safe_files import read_yaml
 
 OVERLAPS = (frozenset({"narrow", "clutter", "turn"}), frozenset({"stairs", "rise", "terrain"}))
 """Groups of causes that overlap in words: a person might take one for the other."""
@@ -112,7 +112,7 @@ def _signed(said: str, ends: Sequence[Iterable[str]], agent: str) -> tuple[str, 
         text = re.sub(rf"(?<![\w§]){re.escape(name)}(?![\w§])", sign, text, flags=case)
     text = text.casefold()
     for body in filter(None, (agent, *body_names(), *ALIASES)):
-        sign = "AGENT" if canonical(body) == canonical(agent) else "OTHER"
+        sign = "AGENT" if canonical_name(body) == canonical_name(agent) else "OTHER"
         # "human" and "robot" seldom mean the bodies of these names.
         if sign == "AGENT" or body.casefold() not in _PEOPLE:
             text = re.sub(rf"\b{re.escape(body.casefold())}s?\b", sign, text)

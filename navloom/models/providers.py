@@ -21,8 +21,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from navloom.errors import ModelError, did_you_mean
-from navloom.models.secrets import remember
-from navloom.models.spec import OUR_BOUND, Options, hidden_in_address, is_address
+from navloom.models.model_spec import OUR_BOUND, ModelOptions, address_secrets, is_address
+from navloom.models.redaction import register_secret
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -155,10 +155,10 @@ _LONGEST_S = 600.0
 """Minimum timeout of a client in seconds; the attempt's own timeout applies around it."""
 _OURS = {"cache"}
 """Fields of LangChain's clients that Navloom implements itself."""
-_OPTIONS = tuple(each.name for each in fields(Options) if each.name != "extra")
+_OPTIONS = tuple(each.name for each in fields(ModelOptions) if each.name != "extra")
 
 
-def make_openai(name: str, options: Options) -> BaseChatModel:
+def make_openai(name: str, options: ModelOptions) -> BaseChatModel:
     """Make a model of OpenAI, or of a server named by OPENAI_BASE_URL or ``base_url``.
 
     Raises:
@@ -168,7 +168,7 @@ def make_openai(name: str, options: Options) -> BaseChatModel:
     return _open_ai_client("openai", name, key, _address("OPENAI_BASE_URL", options), options)
 
 
-def make_vllm(name: str, options: Options) -> BaseChatModel:
+def make_vllm(name: str, options: ModelOptions) -> BaseChatModel:
     """Make a model of a vLLM server, named by VLLM_BASE_URL or ``base_url``; a key is optional.
 
     Raises:
@@ -189,7 +189,7 @@ def make_vllm(name: str, options: Options) -> BaseChatModel:
     return model
 
 
-def make_anthropic(name: str, options: Options) -> BaseChatModel:
+def make_anthropic(name: str, options: ModelOptions) -> BaseChatModel:
     """Make a model of Anthropic, or of a server named by ANTHROPIC_BASE_URL or ``base_url``.
 
     Raises:
@@ -214,7 +214,7 @@ def make_anthropic(name: str, options: Options) -> BaseChatModel:
 
 
 def _open_ai_client(
-    provider: str, name: str, key: str, url: str | None, options: Options, **more: Any
+    provider: str, name: str, key: str, url: str | None, options: ModelOptions, **more: Any
 ) -> BaseChatModel:
     return _built(
         f"{provider}/{name}",
@@ -262,7 +262,7 @@ def _built(spec: str, kind: Any, further: Mapping[str, Any] | None, **own: Any) 
     return model
 
 
-def _key(spec: str, variable: str, options: Options) -> str:
+def _key(spec: str, variable: str, options: ModelOptions) -> str:
     key = (options.api_key or os.environ.get(variable, "")).strip()
     if not key:
         raise ModelError(f"{spec} needs a key: set {variable} in the environment.")
@@ -271,13 +271,13 @@ def _key(spec: str, variable: str, options: Options) -> str:
     return key
 
 
-def _address(variable: str, options: Options) -> str | None:
+def _address(variable: str, options: ModelOptions) -> str | None:
     url = options.base_url or os.environ.get(variable, "").strip() or None
     if url is not None and not is_address(url):
         # The address may hold a password, so it is not shown.
         raise ModelError(f"{variable} is no address, such as http://localhost:8000/v1.")
-    for hidden in hidden_in_address(url) if url is not None else ():
-        remember(hidden, variable)
+    for hidden in address_secrets(url) if url is not None else ():
+        register_secret(hidden, variable)
     return url
 
 

@@ -17,9 +17,9 @@ from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import PrivateAttr
 
 from navloom.errors import ModelError, ScriptError, did_you_mean
-from navloom.models.builtin import InProcessModel, with_usage
+from navloom.models.builtin import InProcessModel, add_usage
 from navloom.models.messages import message_text
-from navloom.models.spec import Options
+from navloom.models.model_spec import ModelOptions
 
 Said: TypeAlias = AIMessage | str | Mapping[str, Any] | Sequence[Mapping[str, Any]]
 Replier: TypeAlias = Callable[[list[BaseMessage]], "Said | BaseException"]
@@ -27,7 +27,7 @@ Reply: TypeAlias = Said | BaseException | Replier
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ScriptedCall:
     """One call that a scripted model received: messages and bound or passed arguments."""
 
     messages: list[BaseMessage]
@@ -82,7 +82,7 @@ class ScriptedChatModel(InProcessModel):
     # Private, since pydantic fields are copied, compared and traced.
     _replies: list[Reply] = PrivateAttr(default_factory=list)
     _always: Replier | None = PrivateAttr(default=None)
-    _calls: list[Call] = PrivateAttr(default_factory=list)
+    _calls: list[ScriptedCall] = PrivateAttr(default_factory=list)
     _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
 
     def __init__(self, replies: Sequence[Reply] | Replier, *, name: str = "script") -> None:
@@ -101,7 +101,7 @@ class ScriptedChatModel(InProcessModel):
             self._replies = list(replies)
 
     @property
-    def calls(self) -> list[Call]:
+    def calls(self) -> list[ScriptedCall]:
         """Calls so far, in order."""
         with self._lock:
             return list(self._calls)
@@ -133,7 +133,9 @@ class ScriptedChatModel(InProcessModel):
     def said(self, messages: list[BaseMessage], bound: Mapping[str, Any]) -> AIMessage:
         """Return the script's next reply."""
         rest = dict(bound)
-        call = Call(list(messages), rest.pop("tools", []), rest.pop("response_format", None), rest)
+        call = ScriptedCall(
+            list(messages), rest.pop("tools", []), rest.pop("response_format", None), rest
+        )
         with self._lock:
             number = len(self._calls)
             if self._always is None and number >= len(self._replies):
@@ -149,7 +151,7 @@ class ScriptedChatModel(InProcessModel):
         if isinstance(reply, BaseException):
             raise reply
         # A copy, since LangChain writes the run's id into the message it is given.
-        return with_usage(as_message(reply).model_copy(), messages, self.script_name)
+        return add_usage(as_message(reply).model_copy(), messages, self.script_name)
 
 
 _SCRIPTS: dict[str, ScriptedChatModel] = {}
@@ -167,7 +169,7 @@ def unregister(name: str) -> None:
     _SCRIPTS.pop(name, None)
 
 
-def make(name: str, options: Options) -> BaseChatModel:  # noqa: ARG001
+def make(name: str, options: ModelOptions) -> BaseChatModel:  # noqa: ARG001
     """Return the registered scripted model of this name.
 
     Raises:

@@ -33,23 +33,23 @@ from opentelemetry.trace import Link, Span, SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from navloom.errors import StoppedError
-from navloom.models.messages import EndedCall, message_text
-from navloom.models.secrets import redact, redacted
-from navloom.models.spec import read_spec
-from navloom.models.usage import FREE_PROVIDERS, paid_for
+from navloom.models.messages import CallRecord, message_text
+from navloom.models.model_spec import read_spec
+from navloom.models.redaction import redact, redact_value
+from navloom.models.usage import FREE_PROVIDERS, reply_usage
 
 MOST = 64_000
 """Maximum characters of one attribute; the last messages take precedence."""
 _ROLES = {"human": "user", "ai": "assistant"}
 
 
-def text_said(content: Any, most: int = MOST) -> str:
+def content_text(content: Any, most: int = MOST) -> str:
     """Return the text of a message's content, truncated; images are omitted."""
     text = content if isinstance(content, str) else message_text(content)
     return text if len(text) <= most else f"{text[:most]}… [{len(text) - most} characters more]"
 
 
-def messages_said(messages: Sequence[BaseMessage], *, finish: str | None = None) -> str:
+def messages_json(messages: Sequence[BaseMessage], *, finish: str | None = None) -> str:
     """Return messages as JSON of ``gen_ai.input.messages`` and ``gen_ai.output.messages``.
 
     Args:
@@ -73,14 +73,14 @@ def messages_said(messages: Sequence[BaseMessage], *, finish: str | None = None)
 
 
 def _parts(message: BaseMessage, most: int) -> list[dict[str, Any]]:
-    text = text_said(message.content, most)
+    text = content_text(message.content, most)
     if isinstance(message, ToolMessage):
         return [{"type": "tool_call_response", "id": message.tool_call_id, "response": text}]
     parts: list[dict[str, Any]] = [{"type": "text", "content": text}] if text else []
     if isinstance(message, AIMessage):
         for call in message.tool_calls:
             args = json.dumps(call["args"], ensure_ascii=False, default=str)
-            given = call["args"] if len(args) <= most else text_said(args, most)
+            given = call["args"] if len(args) <= most else content_text(args, most)
             about = {"id": call["id"], "name": call["name"], "arguments": given}
             parts.append({"type": "tool_call", **about})
     return parts
@@ -105,7 +105,7 @@ _hung: set[str] = set()
 """Collectors that timed out at the end of a session: the next session does not wait."""
 
 
-def takes_contents() -> bool:
+def captures_content() -> bool:
     """Check whether message and tool contents are to be traced."""
     said = os.environ.get("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "")
     return said.strip().casefold() in _CONTENTS
@@ -121,7 +121,7 @@ def _tell(span: Span, attributes: Mapping[str, Any], error: str | None = None) -
 
 
 def _plain(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    return redacted({key: value for key, value in attributes.items() if value is not None})
+    return redact_value({key: value for key, value in attributes.items() if value is not None})
 
 
 class SpanSender:
@@ -137,7 +137,7 @@ class SpanSender:
     def __init__(self, note: Callable[[str], None]) -> None:
         self.about: dict[str, str] = {}
         self._note, self._log = note, _quiet_log()
-        self._contents = takes_contents()
+        self._contents = captures_content()
         self._ended, self._sent = itertools.count(), 0
         self._said, self._works = False, True
         endpoint = os.environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
@@ -234,19 +234,19 @@ class SpanSender:
         }
         if self._contents:
             said = json.dumps(call.get("args"), ensure_ascii=False, default=str)
-            about["gen_ai.tool.call.arguments"] = text_said(said)
+            about["gen_ai.tool.call.arguments"] = content_text(said)
         with self.span(f"execute_tool {name}", about) as made:
 
             def answered(message: Any) -> None:
                 failed = getattr(message, "status", None) == "error"
-                result = text_said(message.content) if self._contents else None
+                result = content_text(message.content) if self._contents else None
                 _tell(made, {"gen_ai.tool.call.result": result}, "tool_error" if failed else None)
 
             yield answered
 
-    def call(self, call: EndedCall) -> None:
-        """Record a finished model call; see :func:`navloom.models.spans.tell_call`."""
-        named, paid = read_spec(call.model), paid_for(call.reply) if call.reply else {}
+    def call(self, call: CallRecord) -> None:
+        """Record a finished model call; see :func:`navloom.models.spans.record_call`."""
+        named, paid = read_spec(call.model), reply_usage(call.reply) if call.reply else {}
         # Of a local model only the file's name is traced, not its path.
         model = named.name.rpartition("/")[2] if named.provider == "local" else named.name
         counts = paid if paid and not call.cached else {}
@@ -268,9 +268,9 @@ class SpanSender:
             "navloom.cached": call.cached,
         }
         if self._contents:
-            about["gen_ai.input.messages"] = messages_said(call.messages)
+            about["gen_ai.input.messages"] = messages_json(call.messages)
             if call.reply is not None:
-                about["gen_ai.output.messages"] = messages_said([call.reply], finish=finish)
+                about["gen_ai.output.messages"] = messages_json([call.reply], finish=finish)
         began = int(call.began * 1e9)
         inner = named.provider in FREE_PROVIDERS
         made = self._tracer.start_span(

@@ -20,10 +20,10 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from navloom.models.secrets import one_line, remember
+from navloom.models.redaction import error_line, register_secret
 
 if TYPE_CHECKING:
-    from navloom.models.messages import EndedCall
+    from navloom.models.messages import CallRecord
     from navloom.models.span_sender import SpanSender
 
 Note = Callable[[str], None]
@@ -52,10 +52,10 @@ def tracing(
 
     Args:
         note: called once, with one line, if traces cannot be sent.
-        joining: result of :func:`carried` in the process whose run this is part of.
+        joining: result of :func:`trace_context` in the process whose run this is part of.
         within: maximum seconds that the end may take.
     """
-    sender = None if _sender.get() is not None or not is_asked_for() else _made(note)
+    sender = None if _sender.get() is not None or not is_tracing_on() else _made(note)
     if sender is None:
         yield
         return
@@ -68,7 +68,7 @@ def tracing(
         sender.close(within)
 
 
-def is_asked_for() -> bool:
+def is_tracing_on() -> bool:
     """Check whether the environment names a destination for traces."""
     said = os.environ.get
     where = said("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") or said("OTEL_EXPORTER_OTLP_ENDPOINT")
@@ -93,7 +93,7 @@ def _made(note: Note) -> SpanSender | None:
         note(_MISSING)
     except Exception as error:
         # OpenTelemetry reads the environment itself; its errors must not end a run.
-        note(f"no trace is sent: {one_line(error)}")
+        note(f"no trace is sent: {error_line(error)}")
     return None
 
 
@@ -103,10 +103,10 @@ def _remember_keys() -> None:
         for header in os.environ.get(name, "").split(","):
             value = unquote(header.partition("=")[2]).strip()
             for each in (value, value.rpartition(" ")[2]):
-                remember(each, name)
+                register_secret(each, name)
     for name in ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"):
         where = os.environ.get(name, "")
-        remember(unquote(urlsplit(where).netloc.rpartition("@")[0].partition(":")[2]), name)
+        register_secret(unquote(urlsplit(where).netloc.rpartition("@")[0].partition(":")[2]), name)
 
 
 def is_traced() -> bool:
@@ -114,7 +114,7 @@ def is_traced() -> bool:
     return _sender.get() is not None
 
 
-def carried() -> dict[str, str]:
+def trace_context() -> dict[str, str]:
     """Return the current span's trace context for another process; {} without tracing."""
     sender = _sender.get()
     return {} if sender is None else sender.carried()
@@ -180,7 +180,7 @@ def tool_span(call: Mapping[str, Any], known: bool) -> Iterator[Callable[[Any], 
         yield answered
 
 
-def tell_call(call: EndedCall) -> None:
+def record_call(call: CallRecord) -> None:
     """Record a span of a finished model call."""
     sender = _sender.get()
     if sender is not None:

@@ -1,8 +1,8 @@
 """Usage of model calls in tokens, seconds and dollars, and the limits of a session.
 
-Every reply of `navloom.models.call.acall` has a stamp in its ``response_metadata``: the model, its
-role, the duration, the number of retries, and whether it came from the cache. The stamp is stored
-with the message, in a checkpoint, so that an interrupted run loses no count.
+Every reply of `navloom.models.model_call.acall` has a stamp in its ``response_metadata``: the
+model, its role, the duration, the number of retries, and whether it came from the cache. The stamp
+is stored with the message, in a checkpoint, so that an interrupted run loses no count.
 
 Prices come from genai-prices' built-in table; nothing is fetched. An unknown price is ``None``,
 never 0, and so is a sum that includes one. A reply from the cache costs nothing.
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from navloom.errors import LimitReachedError, UsageError
 from navloom.models.messages import message_text
-from navloom.models.spec import read_spec
+from navloom.models.model_spec import read_spec
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, BaseMessage
@@ -94,7 +94,7 @@ class ModelUsage:
         )
 
 
-def stamped(
+def stamp_reply(
     reply: AIMessage, *, model: str, role: str, seconds: float, retries: int, cached: bool
 ) -> AIMessage:
     """Return the reply with its stamp; a cached one loses its id, which may not be unique."""
@@ -111,7 +111,7 @@ def stamped(
     return reply.model_copy(update=update)
 
 
-def paid_for(reply: AIMessage) -> dict[str, Any]:
+def reply_usage(reply: AIMessage) -> dict[str, Any]:
     """Return the usage record of one reply, paid or cached.
 
     A call without ``usage_metadata`` counts with no tokens. A reply without a stamp, which did not
@@ -132,7 +132,7 @@ def paid_for(reply: AIMessage) -> dict[str, Any]:
     return used.record()
 
 
-def usage_in(parts: Iterable[ModelUsage]) -> dict[str, int]:
+def sum_usage(parts: Iterable[ModelUsage]) -> dict[str, int]:
     """Sum the calls and tokens of several usages.
 
     Returns:
@@ -148,7 +148,7 @@ def usage_in(parts: Iterable[ModelUsage]) -> dict[str, int]:
     return total
 
 
-def merged(parts: Iterable[ModelUsage]) -> list[ModelUsage]:
+def merge_usage(parts: Iterable[ModelUsage]) -> list[ModelUsage]:
     """Merge usages to one per model and role, sorted by both."""
     sums: dict[tuple[str, str], ModelUsage] = {}
     for part in parts:
@@ -169,7 +169,7 @@ def price_of(model: str, usage: Mapping[str, int]) -> float | None:
 
     Args:
         model: ``provider/name``, with or without options.
-        usage: a result of `usage_in`.
+        usage: a result of `sum_usage`.
 
     Returns:
         The price; 0.0 for models in this process and without calls; None if no price is known.
@@ -196,7 +196,7 @@ def _stamp_of(message: Any) -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class UsageLimits:
     """Usage limits of a run or session; None is no limit.
 
     Attributes:
@@ -232,7 +232,7 @@ class Limits:
             )
 
 
-def least_tokens(messages: Sequence[BaseMessage]) -> int:
+def min_token_count(messages: Sequence[BaseMessage]) -> int:
     """Return a lower bound on the tokens of a conversation."""
     characters = sum(len(message_text(message.content)) for message in messages)
     return characters // _CHARACTERS_A_TOKEN
@@ -247,7 +247,7 @@ class Budget:
         cost: dollars that the run used before.
     """
 
-    def __init__(self, limits: Limits, *, tokens: int = 0, cost: float = 0.0) -> None:
+    def __init__(self, limits: UsageLimits, *, tokens: int = 0, cost: float = 0.0) -> None:
         self.limits = limits
         self.tokens = tokens
         self.cost = cost
@@ -268,7 +268,7 @@ class Budget:
         Raises:
             LimitReachedError: a limit is reached; the line names the flag.
         """
-        return self.hold(model, least_tokens(messages))
+        return self.hold(model, min_token_count(messages))
 
     def hold(self, model: str, least: int) -> int:
         """Reserve a call of at least so many input tokens, as :meth:`reserve` does."""
@@ -286,7 +286,7 @@ class Budget:
 
     def settle(self, reservation: int, model: str, reply: AIMessage | None) -> None:
         """Release a reservation and count the call's real usage; None: it failed."""
-        self.release(reservation, model, None if reply is None else paid_for(reply))
+        self.release(reservation, model, None if reply is None else reply_usage(reply))
 
     def release(self, reservation: int, model: str, used: dict[str, Any] | None) -> None:
         """Release a reservation and count the given usage record, as :meth:`settle` does."""

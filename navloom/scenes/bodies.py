@@ -24,8 +24,8 @@ from typing import Annotated, Any, Literal, Protocol
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError, did_you_mean
-from navloom.plugins import plugin, plugins
-from navloom.scenes.checked_files import checked, parse_json, read_bytes, read_yaml
+from navloom.plugins import find_plugins, load_plugin
+from navloom.scenes.safe_files import parse_json, read_bytes, read_yaml, scene_errors
 from navloom.scenes.scene import Point3, Scene
 
 ALIASES = {"ROBOT": "HUMANOID"}
@@ -148,7 +148,7 @@ def get_body(name: str) -> Embodiment:
         SceneError: there is no such body.
     """
     known = {body.name: body for body in (*builtin_bodies(), VLNVERSE, FETCH, SPOT)}
-    if (body := known.get(canonical(name))) is None:
+    if (body := known.get(canonical_name(name))) is None:
         raise SceneError(
             f"no body '{name}'.{did_you_mean(name, known)} There are {', '.join(known)}; give"
             " others in a JSON file."
@@ -156,7 +156,7 @@ def get_body(name: str) -> Embodiment:
     return body
 
 
-def canonical(name: str) -> str:
+def canonical_name(name: str) -> str:
     """Return a body's canonical name: upper case, aliases resolved."""
     upper = name.strip().upper()
     return ALIASES.get(upper, upper)
@@ -173,9 +173,9 @@ def load_bodies(path: Path) -> tuple[Embodiment, ...]:
     data = [data] if isinstance(data, dict) else data
     if not isinstance(data, list):
         raise SceneError(f"{path}: expected a body or a list of them, found {type(data).__name__}.")
-    with checked(path):
+    with scene_errors(path):
         bodies = _BODIES.validate_python([_ours(each) for each in data])
-    names = [canonical(body.name) for body in bodies]
+    names = [canonical_name(body.name) for body in bodies]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise SceneError(f"{path}: the body '{twice[0]}' stands twice; names are unique.")
@@ -184,7 +184,7 @@ def load_bodies(path: Path) -> tuple[Embodiment, ...]:
     )
 
 
-def as_benchmark(body: Embodiment) -> dict[str, Any]:
+def benchmark_profile(body: Embodiment) -> dict[str, Any]:
     """Return a body as a profile with the benchmark's keys; ``turning_radius_m`` only if set."""
     profile = {theirs: getattr(body, ours) for theirs, ours in _BENCHMARK.items()}
     if body.turning_radius is None:
@@ -192,7 +192,7 @@ def as_benchmark(body: Embodiment) -> dict[str, Any]:
     return profile
 
 
-def body_of(given: str | None) -> Embodiment:
+def resolve_body(given: str | None) -> Embodiment:
     """Return the body for a user's argument: a name, ``FILE.json`` or ``FILE.json#NAME``.
 
     Args:
@@ -208,8 +208,8 @@ def body_of(given: str | None) -> Embodiment:
     if not file.casefold().endswith(".json"):
         return get_body(given)
     known = {body.name: body for body in load_bodies(Path(file).expanduser())}
-    if name and canonical(name) in known:
-        return known[canonical(name)]
+    if name and canonical_name(name) in known:
+        return known[canonical_name(name)]
     if name or len(known) > 1:
         what = f"has no body '{name}'" if name else f"has {len(known)} bodies"
         raise SceneError(
@@ -251,7 +251,7 @@ STAIR = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class Footprint:
     """Footprint of a body, in metres.
 
     Attributes:
@@ -270,28 +270,28 @@ class Shape:
         return self.ahead if self.round else math.hypot(self.ahead, self.aside)
 
 
-def shape_of(body: Embodiment) -> Shape:
+def footprint_of(body: Embodiment) -> Footprint:
     """Return a body's footprint: a disc for a cylinder, ``width`` x ``depth`` for a box.
 
     A box without a depth is square.
     """
     aside = body.width / 2
     if body.shape == "cylinder":
-        return Shape(True, aside, aside)
-    return Shape(False, aside if body.depth is None else body.depth / 2, aside)
+        return Footprint(True, aside, aside)
+    return Footprint(False, aside if body.depth is None else body.depth / 2, aside)
 
 
-def inner(body: Embodiment) -> float:
+def inner_radius(body: Embodiment) -> float:
     """Return half the width that a body needs to drive straight, in metres."""
     return body.width / 2
 
 
-def outer(body: Embodiment) -> float:
+def outer_radius(body: Embodiment) -> float:
     """Return the radius that a body needs to turn on the spot, in metres."""
-    return shape_of(body).outer
+    return footprint_of(body).outer
 
 
-def climbs(body: Embodiment) -> float:
+def max_rise(body: Embodiment) -> float:
     """Return the highest single rise that a body can climb, stairs included, in metres."""
     return max(body.max_step, STAIR) if body.stairs else body.max_step
 
@@ -304,7 +304,7 @@ SETTLE_M = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Stand:
+class FloorPose:
     """Pose of a body on the floor.
 
     Attributes:
@@ -317,7 +317,7 @@ class Stand:
 
 
 @dataclass(frozen=True, slots=True)
-class Bump:
+class BodyContact:
     """Contact of a moving body with an obstacle.
 
     Attributes:
@@ -333,7 +333,7 @@ class Bump:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MotionResult:
     """Result of a motion.
 
     Attributes:
@@ -344,60 +344,62 @@ class Moved:
         path: poses at the start, at each bend, and at the end.
     """
 
-    stand: Stand
+    stand: FloorPose
     metres: float
     short: float
-    bumps: tuple[Bump, ...]
-    path: tuple[Stand, ...] = ()
+    bumps: tuple[BodyContact, ...]
+    path: tuple[FloorPose, ...] = ()
 
 
-Others = Mapping[str, tuple[Embodiment, Stand]]
+Others = Mapping[str, tuple[Embodiment, FloorPose]]
 """Bodies and poses of other agents, by name."""
 NOBODY: Others = {}
 
 
-class Moves(Protocol):
+class MotionModel(Protocol):
     """Motion model of one body in a scene."""
 
-    def fits(self, stand: Stand, others: Others = ...) -> bool:
+    def fits(self, stand: FloorPose, others: Others = ...) -> bool:
         """Check whether the body stands on floor and overlaps nothing at a pose."""
         ...
 
-    def settled(self, stand: Stand, others: Others = ..., reach: float = ...) -> Stand | None:
+    def settled(
+        self, stand: FloorPose, others: Others = ..., reach: float = ...
+    ) -> FloorPose | None:
         """Return the nearest pose at which the body fits; None if none is within reach (metres)."""
         ...
 
     def forward(
-        self, stand: Stand, metres: float, *, slide: bool = ..., others: Others = ...
-    ) -> Moved:
+        self, stand: FloorPose, metres: float, *, slide: bool = ..., others: Others = ...
+    ) -> MotionResult:
         """Drive straight ahead, or backwards if ``metres`` is negative."""
         ...
 
-    def turn(self, stand: Stand, radians: float, *, others: Others = ...) -> Moved:
+    def turn(self, stand: FloorPose, radians: float, *, others: Others = ...) -> MotionResult:
         """Turn clockwise, on the spot or on an arc of the body's turning radius."""
         ...
 
     def drive(
         self,
-        stand: Stand,
+        stand: FloorPose,
         forward: float,
         turn: float,
         seconds: float,
         *,
         slide: bool = ...,
         others: Others = ...,
-    ) -> Moved:
+    ) -> MotionResult:
         """Drive at ``forward`` m/s and ``turn`` rad/s for a number of seconds."""
         ...
 
     def follow(
-        self, stand: Stand, points: Sequence[Point3], *, slide: bool = ..., others: Others = ...
-    ) -> Moved:
+        self, stand: FloorPose, points: Sequence[Point3], *, slide: bool = ..., others: Others = ...
+    ) -> MotionResult:
         """Drive from point to point on the floor, facing the direction of travel."""
         ...
 
 
-class SurveyedMoves(Moves, Protocol):
+class GeometricMotionModel(MotionModel, Protocol):
     """Motion model on a scene's geometry, with clearance queries."""
 
     def clearance(self, position: Point3) -> float:
@@ -414,16 +416,16 @@ def has_geometry(scene: Scene) -> bool:
 
     Always False if no package is installed that uses geometry.
     """
-    return "geometry" in plugins(TERRAIN) and bool(_ask("geometry")(scene))
+    return "geometry" in find_plugins(TERRAIN) and bool(_ask("geometry")(scene))
 
 
-def mover_of(scene: Scene, body: Embodiment) -> SurveyedMoves:
+def motion_model_of(scene: Scene, body: Embodiment) -> GeometricMotionModel:
     """Return the motion model of a body in a scene, created once per scene and body.
 
     Raises:
         SceneError: the scene has no geometry, or no floor.
     """
-    made: SurveyedMoves = _ask("mover")(scene, body)
+    made: GeometricMotionModel = _ask("mover")(scene, body)
     return made
 
 
@@ -444,7 +446,7 @@ def body_graph(scene: Scene, body: Embodiment) -> Scene:
     return made
 
 
-def check_room(scene: Scene, body: Embodiment) -> None:
+def check_body_fits(scene: Scene, body: Embodiment) -> None:
     """Raise an error if a body fits nowhere in a scene.
 
     Raises:
@@ -453,12 +455,12 @@ def check_room(scene: Scene, body: Embodiment) -> None:
     _ask("field")(scene, body)
 
 
-def in_sight(scene: Scene, eye: Point3, point: Point3) -> bool:
+def has_line_of_sight(scene: Scene, eye: Point3, point: Point3) -> bool:
     """Check whether the line of sight between an eye and a point is free, by scene geometry."""
     return bool(_ask("sight")(scene, eye, point))
 
 
-def is_carried(scene: Scene, a: str, b: str, body: Embodiment) -> bool:
+def is_lift_or_stairs(scene: Scene, a: str, b: str, body: Embodiment) -> bool:
     """Check whether a lift, or stairs without treads, join two viewpoints that a body may use.
 
     Such stairs are a link only: nothing can be driven there, so the graph is trusted.
@@ -482,4 +484,4 @@ def is_carried(scene: Scene, a: str, b: str, body: Embodiment) -> bool:
 
 
 def _ask(name: str) -> Any:
-    return plugin(TERRAIN, name, "A body's ground in a scene", SceneError)
+    return load_plugin(TERRAIN, name, "A body's ground in a scene", SceneError)

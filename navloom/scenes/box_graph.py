@@ -20,7 +20,7 @@ from itertools import product
 import shapely
 from shapely import Point
 
-from navloom.scenes.floor_graph import APART, BODY, FreeFloor, fill, flat
+from navloom.scenes.floor_graph import APART, BODY, FreeFloor, fill_floor, xz_of
 from navloom.scenes.scene import Edge, Link, Point2, Region, Viewpoint, distance_2d
 
 _LEAST = 0.02
@@ -36,7 +36,7 @@ _STOREY = 1.0
 """Height difference in metres below which viewpoints of two floors must keep apart."""
 
 
-def place_in_boxes(
+def build_box_graph(
     regions: Sequence[Region], links: Sequence[Link]
 ) -> tuple[tuple[Viewpoint, ...], tuple[Edge, ...]]:
     """Place viewpoints in rooms known only as boxes, and join them by edges.
@@ -53,7 +53,9 @@ def place_in_boxes(
     points = [(link, (link.point[0], link.point[2])) for link in links if link.point is not None]
     across = [_cross(link, at, floors) for link, at in points]
     inner = [
-        edge for floor in floors.values() for edge in fill(floor, _others(floor, floors.values()))
+        edge
+        for floor in floors.values()
+        for edge in fill_floor(floor, _others(floor, floors.values()))
     ]
     nearest = [_nearest(floors[link.a], floors[link.b]) for link in links if link.point is None]
     walked = {frozenset((edge.a, edge.b)): edge for edge in [*across, *inner, *nearest]}
@@ -89,8 +91,8 @@ def _stand_by(at: Point2, floor: FreeFloor, floors: Iterable[FreeFloor]) -> View
     # Slightly inside, so that rounding to millimetres keeps it on the floor.
     inner = floor.free.buffer(-_LEAST / 4, join_style="mitre")
     edge, middle = shapely.shortest_line(inner, Point(at)).coords[0], inner.centroid
-    own = min(floor.level, key=lambda v: math.dist(flat(v), edge), default=None)
-    if own is not None and math.dist(flat(own), edge) <= _SAME:
+    own = min(floor.level, key=lambda v: math.dist(xz_of(v), edge), default=None)
+    if own is not None and math.dist(xz_of(own), edge) <= _SAME:
         return own
     far = math.dist(edge, (middle.x, middle.y))
     places = []
@@ -108,7 +110,7 @@ def _others(floor: FreeFloor, floors: Iterable[FreeFloor]) -> list[Point2]:
     """Return positions of viewpoints in other rooms at about the same height."""
     near = (each for each in floors if each is not floor)
     beside = (each for each in near if abs(each.height - floor.height) < _STOREY)
-    return [flat(viewpoint) for each in beside for viewpoint in each.stands]
+    return [xz_of(viewpoint) for each in beside for viewpoint in each.stands]
 
 
 def _nearest(a: FreeFloor, b: FreeFloor) -> Edge:

@@ -40,7 +40,7 @@ uneven floors and stairs."""
 _SAME = 1e-9
 
 
-def per_scene(scene: Scene, key: Hashable, make: Callable[[], T]) -> T:
+def scene_cached(scene: Scene, key: Hashable, make: Callable[[], T]) -> T:
     """Compute a value once per scene and cache it as long as the scene lives.
 
     Args:
@@ -57,24 +57,24 @@ def per_scene(scene: Scene, key: Hashable, make: Callable[[], T]) -> T:
     return value
 
 
-def kept_per_scene(make: Callable[Concatenate[Scene, P], T]) -> Callable[Concatenate[Scene, P], T]:
-    """Cache a function's results per scene and hashable arguments, by :func:`per_scene`."""
+def cached_on_scene(make: Callable[Concatenate[Scene, P], T]) -> Callable[Concatenate[Scene, P], T]:
+    """Cache a function's results per scene and hashable arguments, by :func:`scene_cached`."""
     name = f"{make.__module__}.{make.__qualname__}"
 
     @wraps(make)
     def kept(scene: Scene, /, *args: P.args, **kwargs: P.kwargs) -> T:
         key = (name, *args, *sorted(kwargs.items()))
-        return per_scene(scene, key, lambda: make(scene, *args, **kwargs))
+        return scene_cached(scene, key, lambda: make(scene, *args, **kwargs))
 
     return kept
 
 
-def forget(scene: Scene, key: Hashable) -> None:
-    """Drop a value that :func:`per_scene` cached; it is computed again on the next use."""
+def drop_cached(scene: Scene, key: Hashable) -> None:
+    """Drop a value that :func:`scene_cached` cached; it is computed again on the next use."""
     scene.__dict__.get("_derived", {}).pop(key, None)
 
 
-@kept_per_scene
+@cached_on_scene
 def scene_hash(scene: Scene) -> str:
     """Return a SHA-256 of a scene's whole content, computed once per scene."""
     return sha256(scene.model_dump_json().encode()).hexdigest()
@@ -142,7 +142,7 @@ def _walk_back(
     return [nodes[i] for i in reversed(back)]
 
 
-@kept_per_scene
+@cached_on_scene
 def hop_table(scene: Scene) -> HopTable:
     """Return the all-pairs table over H, computed on first use."""
     nodes, index, cost, before = _all_pairs(
@@ -167,7 +167,7 @@ def metre_table(scene: Scene, metric: Metric = "2d") -> DistanceTable:
         weight = "metres_2d" if metric == "2d" else "metres_3d"
         return DistanceTable(*_all_pairs(scene.navigation_graph(), lambda data: data[weight]))
 
-    return per_scene(scene, f"metre_table_{metric}", make)
+    return scene_cached(scene, f"metre_table_{metric}", make)
 
 
 def metre_table_without(scene: Scene, closed: Iterable[tuple[str, str]]) -> DistanceTable:
@@ -203,7 +203,7 @@ def _all_pairs(
     return nodes, index, cost, before.astype(np.int32)
 
 
-def wrapped(angle: float) -> float:
+def wrap_angle(angle: float) -> float:
     """Wrap an angle in radians to [0, 2 pi)."""
     turned = angle % (2 * math.pi)
     return 0.0 if turned == 2 * math.pi else turned
@@ -215,7 +215,7 @@ def turn_between(start: float, end: float) -> float:
     >>> round(math.degrees(turn_between(math.radians(350), math.radians(20))))
     30
     """
-    turned = wrapped(end - start)
+    turned = wrap_angle(end - start)
     return turned - 2 * math.pi if turned > math.pi else turned
 
 
@@ -228,7 +228,7 @@ def heading_to(start: Point3, end: Point3) -> float:
     dx, dz = end[0] - start[0], end[2] - start[2]
     if abs(dx) < _SAME and abs(dz) < _SAME:
         return 0.0
-    return wrapped(math.atan2(dx, -dz))
+    return wrap_angle(math.atan2(dx, -dz))
 
 
 def elevation_to(start: Point3, end: Point3) -> float:
@@ -238,7 +238,7 @@ def elevation_to(start: Point3, end: Point3) -> float:
 
 def sector_of(heading: float) -> int:
     """Return which of eight sectors holds a heading; the k-th is centred on k x 45 degrees."""
-    return math.floor((wrapped(heading) + SECTOR_RAD / 2) / SECTOR_RAD) % 8
+    return math.floor((wrap_angle(heading) + SECTOR_RAD / 2) / SECTOR_RAD) % 8
 
 
 def up_or_down(elevation: float) -> str:

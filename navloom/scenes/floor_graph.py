@@ -29,7 +29,7 @@ _SLACK = 0.002
 """Metres, more than rounding to millimetres may move a corner."""
 
 
-def see_each_other(floor: Polygon, points: Sequence[Point2]) -> tuple[Polygon, nx.Graph[Point2]]:
+def visibility_graph(floor: Polygon, points: Sequence[Point2]) -> tuple[Polygon, nx.Graph[Point2]]:
     """Return the visibility graph of points on a floor and the floor's reflex corners.
 
     Args:
@@ -126,17 +126,17 @@ class FreeFloor:
         return [v for v in self.stands if v.position[1] == self.height]
 
 
-def flat(viewpoint: Viewpoint) -> Point2:
+def xz_of(viewpoint: Viewpoint) -> Point2:
     """Return a viewpoint's position on the ground plane."""
     return viewpoint.position[0], viewpoint.position[2]
 
 
-def in_reach(a: Viewpoint, b: Viewpoint) -> bool:
+def is_in_reach(a: Viewpoint, b: Viewpoint) -> bool:
     """Check whether two viewpoints are near enough for an edge, and not at the same position."""
     return 0 < distance_2d(a.position, b.position) <= LONGEST
 
 
-def fill(room: FreeFloor, kept: Sequence[Point2] = ()) -> list[Edge]:
+def fill_floor(room: FreeFloor, kept: Sequence[Point2] = ()) -> list[Edge]:
     """Place viewpoints on the part of a floor reachable from its existing ones, and join them.
 
     Args:
@@ -151,7 +151,7 @@ def fill(room: FreeFloor, kept: Sequence[Point2] = ()) -> list[Edge]:
     """
     floor = _walked_part(room)
     level = room.level
-    for place in _places(room, floor, [flat(v) for v in level], kept):
+    for place in _places(room, floor, [xz_of(v) for v in level], kept):
         level.append(room.stand(place))
     if not level:
         spot = shapely.point_on_surface(floor)
@@ -165,7 +165,7 @@ def _walked_part(room: FreeFloor) -> Polygon:
     parts: list[Polygon] = [p for p in shapely.get_parts(room.free) if p.area > 0]
     if not parts:
         raise BlockedError(room.name, "there is no free floor.")
-    at = [flat(v) for v in room.level]
+    at = [xz_of(v) for v in room.level]
     held = [part for part in parts if at and bool(shapely.intersects_xy(part, *at[0]))]
     part = held[0] if held else max(parts, key=lambda each: each.area)
     shapely.prepare(part)
@@ -215,10 +215,10 @@ def _away(
 
 
 def _straight_ways(stands: Sequence[Viewpoint], floor: Polygon) -> list[Edge]:
-    pairs = [(a, b) for a, b in combinations(stands, 2) if in_reach(a, b)]
+    pairs = [(a, b) for a, b in combinations(stands, 2) if is_in_reach(a, b)]
     if not pairs:
         return []
-    ways = shapely.linestrings([(flat(a), flat(b)) for a, b in pairs])
+    ways = shapely.linestrings([(xz_of(a), xz_of(b)) for a, b in pairs])
     clear = shapely.covers(floor, ways)
     return [Edge(a=a.id, b=b.id) for (a, b), each in zip(pairs, clear, strict=True) if each]
 
@@ -228,8 +228,8 @@ def _go_round(room: FreeFloor, floor: Polygon, level: list[Viewpoint]) -> list[E
 
     The shortest path between two points of a polygon bends only at its corners.
     """
-    roomy, sight = see_each_other(floor, [flat(v) for v in level])
-    at = {flat(v): v for v in level}
+    roomy, sight = visibility_graph(floor, [xz_of(v) for v in level])
+    at = {xz_of(v): v for v in level}
     ways: list[Edge] = []
     while True:
         edges = [*_straight_ways(level, roomy), *ways]

@@ -27,8 +27,8 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, TypeAdapter, model_validator
 
 from navloom.errors import did_you_mean
-from navloom.scenes.checked_files import read_yaml
-from navloom.scenes.distances import kept_per_scene
+from navloom.scenes.distances import cached_on_scene
+from navloom.scenes.safe_files import read_yaml
 from navloom.scenes.scene import ItemKind, Scene
 
 ROOM_TYPES: tuple[str, ...] = (
@@ -94,7 +94,7 @@ class Lexicon(BaseModel):
             for name in each:
                 if name in seen:
                     raise ValueError(f"{name!r} stands twice")
-                if plain_words(name) != name or not name:
+                if normalize_words(name) != name or not name:
                     raise ValueError(f"{name!r} is not in plain lower case with single spaces")
                 seen.add(name)
         for name in set(self.whole_only) - set(names):
@@ -140,7 +140,7 @@ def word_table(name: str) -> dict[str, str]:
     return read_yaml(path, TypeAdapter(dict[str, dict[str, str]]), most=_MOST_BYTES)[name]
 
 
-def canons(table: str) -> dict[str, str]:
+def canonical_words(table: str) -> dict[str, str]:
     """Return each word of a synonym table -> its head word."""
     return {word: head for head, words in word_table(table).items() for word in words.split()}
 
@@ -178,7 +178,7 @@ def is_surface(name: str) -> bool:
     return _group(name) == "surface"
 
 
-def unlisted(names: Iterable[str]) -> Counter[str]:
+def count_unlisted(names: Iterable[str]) -> Counter[str]:
     """Count the names that :func:`classify` does not know, most frequent first when printed."""
     return Counter(name for name in names if classify(name) is None)
 
@@ -186,7 +186,7 @@ def unlisted(names: Iterable[str]) -> Counter[str]:
 @lru_cache(maxsize=20_000)
 def _group(name: str) -> Group | None:
     text = _unnumbered(name)
-    whole = _groups().get(plain_words(text))
+    whole = _groups().get(normalize_words(text))
     if whole is not None:
         return whole
     text = _WITH.split(text, maxsplit=1)[0]
@@ -198,7 +198,7 @@ def _unnumbered(name: str) -> str:
     return _ELSEWHERE.sub("", text.strip())
 
 
-def endings(name: str) -> Iterator[str]:
+def lookup_forms(name: str) -> Iterator[str]:
     """Yield the forms by which a name may be looked up in a word table, most specific first.
 
     They are the whole name, then the endings of its head, longest first. Each is given as it stands
@@ -211,20 +211,20 @@ def endings(name: str) -> Iterator[str]:
     ['old towels', 'old towel', 'towels', 'towel']
     """
     text = _unnumbered(name.replace("_", " "))
-    whole = plain_words(text).split()
+    whole = normalize_words(text).split()
     if whole:
         yield from (" ".join([*whole[:-1], last]) for last in _singulars(whole[-1]))
     for part in _AND.split(_WITH.split(text, maxsplit=1)[0]):
         yield from _head_endings(_head(part))
 
 
-def listed_name(name: str) -> str | None:
+def lexicon_name(name: str) -> str | None:
     """Return the lexicon entry that matches a name; None if there is none.
 
     >>> listed_name("stack of old towels"), listed_name("gadget")
     ('towel', None)
     """
-    return next((ending for ending in endings(name) if ending in _groups()), None)
+    return next((ending for ending in lookup_forms(name) if ending in _groups()), None)
 
 
 def _head(text: str) -> list[str]:
@@ -232,11 +232,11 @@ def _head(text: str) -> list[str]:
     head, *rest = _OF.split(text, maxsplit=1)
     if (
         rest
-        and plain_words(head).split()[-1:]
-        and plain_words(head).split()[-1] in _lexicon().measures
+        and normalize_words(head).split()[-1:]
+        and normalize_words(head).split()[-1] in _lexicon().measures
     ):
         head = rest[0]
-    return plain_words(head).split()
+    return normalize_words(head).split()
 
 
 def _head_endings(words: list[str]) -> Iterator[str]:
@@ -245,7 +245,7 @@ def _head_endings(words: list[str]) -> Iterator[str]:
             yield " ".join([*words[-size:-1], last])
 
 
-def plain_words(text: str) -> str:
+def normalize_words(text: str) -> str:
     """Normalize a text to lower-case letters and digits with single spaces between words.
 
     >>> plain_words("The  L-shaped sofa!")
@@ -293,11 +293,12 @@ def room_types(label: str) -> frozenset[str]:
         Some of :data:`ROOM_TYPES`; empty if none fits (``"other"``, ``"Unknown"``).
     """
     table = _room_table()
-    whole = table.get(plain_words(label[:_MOST_CHARACTERS]))
+    whole = table.get(normalize_words(label[:_MOST_CHARACTERS]))
     if whole is not None:
         return whole
     parts = [
-        table.get(plain_words(part), frozenset()) for part in label[:_MOST_CHARACTERS].split("/")
+        table.get(normalize_words(part), frozenset())
+        for part in label[:_MOST_CHARACTERS].split("/")
     ]
     return frozenset().union(*parts)
 
@@ -308,7 +309,7 @@ def room_names(types: Collection[str]) -> list[str]:
 
 
 @cache
-def known_words() -> frozenset[str]:
+def lexicon_words() -> frozenset[str]:
     """Return every single word of the lexicon's names, which need no spelling correction."""
     return frozenset(word for name in (*_groups(), *_room_table()) for word in name.split())
 
@@ -318,7 +319,7 @@ def _room_table() -> dict[str, frozenset[str]]:
     table = {label: frozenset[str]() for label in _lexicon().room_types.get(_NO_TYPE, ())}
     for room_type in ROOM_TYPES:
         names = [room_type, *room_type.split("/"), *_lexicon().room_types.get(room_type, ())]
-        table.update({plain_words(name): frozenset({room_type}) for name in names})
+        table.update({normalize_words(name): frozenset({room_type}) for name in names})
     return table
 
 
@@ -356,7 +357,7 @@ def scene_prompt(scene: Scene) -> dict[str, Any]:
     return floors
 
 
-@kept_per_scene
+@cached_on_scene
 def scene_json(scene: Scene) -> str:
     """Return the scene as JSON text for the paper's prompts, made once per scene."""
     return json.dumps(scene_prompt(scene))

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from navloom.errors import SceneError
-from navloom.plugins import plugin
-from navloom.scenes.bodies import TERRAIN, Embodiment, builtin_bodies, canonical, has_geometry
+from navloom.plugins import load_plugin
+from navloom.scenes.bodies import TERRAIN, Embodiment, builtin_bodies, canonical_name, has_geometry
 from navloom.scenes.scene import Link, Scene
-from navloom.scenes.traverse_table import Cell, Pair, Traversability
+from navloom.scenes.traversability_table import Pair, PassageCell, Traversability
 
 Barrier = Literal["stairs", "elevator", "door", "narrow", "head room", "sill", "step"]
 BARRIERS: tuple[Barrier, ...] = (
@@ -42,7 +42,9 @@ class LinkFault:
     note: str
 
 
-def truth(scene: Scene, bodies: tuple[Embodiment, ...] | None = None) -> Traversability:
+def link_traversability(
+    scene: Scene, bodies: tuple[Embodiment, ...] | None = None
+) -> Traversability:
     """Return the best known traversability: driven if the scene has walls, else estimated.
 
     Driving a home takes ten seconds or more. Results are cached on disk, one table a body.
@@ -56,13 +58,13 @@ def truth(scene: Scene, bodies: tuple[Embodiment, ...] | None = None) -> Travers
     """
     # In scans the borders of rooms and links are not known to a centimetre.
     if not scene.walls or not has_geometry(scene):
-        return estimate(scene, bodies)
-    drive = plugin(TERRAIN, "driven", "Driving bodies through a scene", SceneError)
+        return estimate_links(scene, bodies)
+    drive = load_plugin(TERRAIN, "driven", "Driving bodies through a scene", SceneError)
     found: Traversability = drive(scene, builtin_bodies() if bodies is None else bodies)
     return found
 
 
-def estimate(scene: Scene, bodies: tuple[Embodiment, ...] | None = None) -> Traversability:
+def estimate_links(scene: Scene, bodies: tuple[Embodiment, ...] | None = None) -> Traversability:
     """Estimate from the links' dimensions which bodies can use which links.
 
     Two regions with several links are joined if one of them is passable.
@@ -72,18 +74,18 @@ def estimate(scene: Scene, bodies: tuple[Embodiment, ...] | None = None) -> Trav
         bodies: the bodies; the five of the benchmark unless given.
     """
     bodies = builtin_bodies() if bodies is None else bodies
-    cells: dict[str, dict[Pair, Cell]] = {}
+    cells: dict[str, dict[Pair, PassageCell]] = {}
     for body in bodies:
-        mine = cells.setdefault(canonical(body.name), {})
+        mine = cells.setdefault(canonical_name(body.name), {})
         for link in scene.links:
             pair = link.a, link.b
-            found = faults(link, body)
+            found = link_faults(link, body)
             if pair not in mine or not (found or mine[pair].traversable):
-                mine[pair] = Cell(traversable=not found, note=in_words(found))
-    return table_of(scene, cells)
+                mine[pair] = PassageCell(traversable=not found, note=faults_text(found))
+    return region_table(scene, cells)
 
 
-def table_of(scene: Scene, cells: dict[str, dict[Pair, Cell]]) -> Traversability:
+def region_table(scene: Scene, cells: dict[str, dict[Pair, PassageCell]]) -> Traversability:
     """Return a traversability table whose nodes are the scene's regions."""
     return Traversability(
         tuple(region.id for region in scene.regions),
@@ -94,12 +96,12 @@ def table_of(scene: Scene, cells: dict[str, dict[Pair, Cell]]) -> Traversability
     )
 
 
-def in_words(found: Sequence[LinkFault]) -> str:
+def faults_text(found: Sequence[LinkFault]) -> str:
     """Join the notes of some faults to one text."""
     return "; ".join(fault.note for fault in found)
 
 
-def faults(link: Link, body: Embodiment) -> tuple[LinkFault, ...]:
+def link_faults(link: Link, body: Embodiment) -> tuple[LinkFault, ...]:
     """Return every reason in a link's dimensions why a body cannot use it; empty if it can."""
     out: list[LinkFault] = []
 

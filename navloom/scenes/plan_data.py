@@ -16,7 +16,13 @@ from shapely.geometry import MultiPolygon, Polygon
 from shapely.geometry.base import BaseGeometry
 from shapely.ops import nearest_points
 
-from navloom.scenes.plan_look import UNTOLD, readable, region_shapes, room_tints, telling_things
+from navloom.scenes.plan_style import (
+    UNTOLD,
+    distinctive_assets,
+    region_shapes,
+    room_tints,
+    to_words,
+)
 from navloom.scenes.scene import (
     UNKNOWN,
     Box,
@@ -181,12 +187,12 @@ def plan_data(
     found = []
     for floor in sorted(wanted)[:_MOST_FLOORS]:
         shapes = region_shapes(scene, floor)
-        notes = telling_things(scene, shapes) if labels else {}
+        notes = distinctive_assets(scene, shapes) if labels else {}
         rooms = tuple(
             PlanRoom(
                 room,
                 names[room],
-                readable(names[room]),
+                to_words(names[room]),
                 tints[room],
                 tuple(_rings(shape)),
                 notes.get(room),
@@ -367,7 +373,7 @@ def _items(scene: Scene, shapes: dict[str, BaseGeometry]) -> tuple[PlanItem, ...
         x, y, z = item.position
         if told and item.size and y - item.size[1] / 2 > ground_of[item.region] + _HIGHEST:
             continue
-        drawn = symbol(item)
+        drawn = item_symbol(item)
         if not told and item.size is not None and min(item.size[0], item.size[2]) < _SMALLEST:
             drawn = None
         outline, strokes = drawn or ((), ())
@@ -433,7 +439,7 @@ def _strokes() -> dict[str, tuple[Stroke, ...]]:
     }  # fmt: skip
 
 
-def symbol(item: Item) -> tuple[Stroke, tuple[Stroke, ...]] | None:
+def item_symbol(item: Item) -> tuple[Stroke, tuple[Stroke, ...]] | None:
     """Return an item's outline and strokes on paper (x right, -z up); None without a size."""
     if item.size is None:
         return None

@@ -2,7 +2,7 @@
 
 x points right and y = z DOWN the page, as in SVG, so that -z is up. Text from a scene becomes text
 of a node only: no tag and no attribute comes from it but ``data-id``.
-:mod:`navloom.scenes.plan` sets floors, routes and marks on a page and renders it to PNG.
+:mod:`navloom.scenes.plan_sheet` sets floors, routes and marks on a page and renders it to PNG.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from PIL import Image, ImageFont
 from shapely.geometry import LineString, Polygon
 
-from navloom.files import shortened
-from navloom.scenes import plan_look as look
+from navloom.files import truncate
+from navloom.scenes import plan_style as look
 from navloom.scenes.plan_data import (
     PlanData,
     PlanDoor,
@@ -38,16 +38,16 @@ from navloom.scenes.plan_data import (
     Spot,
     Stroke,
 )
-from navloom.scenes.plan_look import (
+from navloom.scenes.plan_style import (
     HALO,
     HALO_OPACITY,
     Disc,
     Ink,
-    Name,
-    Setting,
-    choose_names,
-    explained,
-    readable,
+    RoomLabel,
+    TextLayout,
+    label_rooms,
+    number_key,
+    to_words,
 )
 
 TAGS = frozenset({"g", "path", "polygon", "polyline", "line", "circle", "text", "tspan", "title"})
@@ -63,12 +63,12 @@ _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\
 
 
 @dataclass(frozen=True)
-class Node:
+class SvgNode:
     """SVG element: one of :data:`TAGS` with some of :data:`ATTRIBUTES`; its text is a child."""
 
     tag: str
     attributes: Mapping[str, str] = field(default_factory=dict)
-    children: tuple[Node | str, ...] = ()
+    children: tuple[SvgNode | str, ...] = ()
 
     def record(self) -> list[Any]:
         """Return the element as JSON: ``[tag, attributes, *children]``."""
@@ -104,14 +104,14 @@ def text_width(line: str, *, bold: bool = False) -> float:
 
 
 @dataclass(frozen=True)
-class Pen:
+class SvgPen:
     """Factory of SVG nodes at a drawing scale: ``point`` is metres of paper."""
 
     point: float
 
     def width(self, points: float) -> str:
         """Return a length in points as a number of metres of paper."""
-        return cm(points * self.point, 3)
+        return fmt_num(points * self.point, 3)
 
     def ink(self, ink: Ink, *, fill: bool = True) -> dict[str, str]:
         """Return the SVG attributes of a line style."""
@@ -124,47 +124,53 @@ class Pen:
             made["opacity"] = f"{ink.opacity:g}"
         return made
 
-    def draw(self, lines: Iterable[Stroke], ink: Ink, *, close: bool = False) -> Node:
+    def draw(self, lines: Iterable[Stroke], ink: Ink, *, close: bool = False) -> SvgNode:
         """Return lines in a style as one node; closed areas if ``close``."""
-        return Node("path", {**self.ink(ink), "d": self.lines(lines, close=close)})
+        return SvgNode("path", {**self.ink(ink), "d": self.lines(lines, close=close)})
 
-    def ring(self, corners: Iterable[tuple[float, float]], **attributes: str) -> Node:
+    def ring(self, corners: Iterable[tuple[float, float]], **attributes: str) -> SvgNode:
         """Return a small polygon, to the millimetre."""
-        points = " ".join(f"{cm(x, 3)},{cm(-y, 3)}" for x, y in corners)
-        return Node("polygon", {**attributes, "stroke-linejoin": "round", "points": points})
+        points = " ".join(f"{fmt_num(x, 3)},{fmt_num(-y, 3)}" for x, y in corners)
+        return SvgNode("polygon", {**attributes, "stroke-linejoin": "round", "points": points})
 
-    def sign(self, kind: look.MarkKind, at: Spot, size: float) -> Iterator[Node]:
+    def sign(self, kind: look.MarkKind, at: Spot, size: float) -> Iterator[SvgNode]:
         """Yield the nodes of a mark of ``size`` points; a robot's start has its number on it."""
         told, (x, y), wide = look.MARKS[kind], at, size * self.point
         ink = self.ink(Ink("#000000", 0.8, told.colour))
         if corners := look.SIGNS[told.marker]:
             yield self.ring(((x + wide * u, y - wide * v) for u, v in corners), **ink)
         else:
-            yield Node("circle", {**ink, "cx": cm(x), "cy": cm(-y), "r": cm(wide / 2, 3)})
+            yield SvgNode(
+                "circle", {**ink, "cx": fmt_num(x), "cy": fmt_num(-y), "r": fmt_num(wide / 2, 3)}
+            )
         if kind.startswith("start_"):
-            number = Setting(kind.removeprefix("start_"), 0.65 * size, False)
+            number = TextLayout(kind.removeprefix("start_"), 0.65 * size, False)
             yield self.words(number, at, "#ffffff", halo=False)
 
-    def spans(self, setting: Setting, at: Spot) -> tuple[Node, ...]:
+    def spans(self, setting: TextLayout, at: Spot) -> tuple[SvgNode, ...]:
         """Return the lines of a text centred vertically on a point of the paper."""
         lines, size = setting.text.split("\n"), setting.size * self.point
         # Baselines lie 0.35 of the size below the middle of their line.
         top = -at[1] - (len(lines) - 1) / 2 * size * LINE + 0.35 * size
         return tuple(
-            Node("tspan", {"x": cm(at[0]), "y": cm(top + k * size * LINE)}, (said(line),))
+            SvgNode(
+                "tspan",
+                {"x": fmt_num(at[0]), "y": fmt_num(top + k * size * LINE)},
+                (safe_text(line),),
+            )
             for k, line in enumerate(lines)
         )
 
     def words(
-        self, setting: Setting, at: Spot, ink: str, *, halo: bool = True, anchor: str = "middle",
+        self, setting: TextLayout, at: Spot, ink: str, *, halo: bool = True, anchor: str = "middle",
         italic: bool = False,
-    ) -> Node:  # fmt: skip
+    ) -> SvgNode:  # fmt: skip
         """Return text at a point of the paper; bold if it is not ``full``."""
         looks = {"font-size": self.width(setting.size), "fill": ink, "text-anchor": anchor}
         looks |= {} if setting.full else {"font-weight": "bold"}
         looks |= {"font-style": "italic"} if italic else {}
         looks |= halo_of(self.point) if halo else {}
-        return Node("text", looks, self.spans(setting, at))
+        return SvgNode("text", looks, self.spans(setting, at))
 
     def dots(self, colour: str, size: float) -> dict[str, str]:
         """Return the attributes of dots: zero-length lines with round ends, compact in SVG."""
@@ -172,13 +178,13 @@ class Pen:
 
     def dot(self, at: Spot) -> str:
         """Return the path data of a dot, for :meth:`dots`."""
-        return f"M{cm(at[0])} {cm(-at[1])}h0"
+        return f"M{fmt_num(at[0])} {fmt_num(-at[1])}h0"
 
     def lines(self, lines: Iterable[Stroke], *, close: bool = False) -> str:
         """Return lines of the paper as the path data ``d``."""
         return "".join(_path(line, close) for line in lines)
 
-    def extent(self, setting: Setting) -> tuple[float, float]:
+    def extent(self, setting: TextLayout) -> tuple[float, float]:
         """Return the width and height of a text in metres."""
         lines = setting.text.split("\n")
         wide = max(text_width(line, bold=not setting.full) for line in lines) * setting.size + 3
@@ -188,7 +194,7 @@ class Pen:
 def halo_of(point: float) -> dict[str, str]:
     """Return the SVG attributes of a white halo around text."""
     shape = {"paint-order": "stroke", "stroke": "#ffffff", "stroke-linejoin": "round"}
-    width = {"stroke-width": cm(HALO * point, 3), "stroke-opacity": f"{HALO_OPACITY:g}"}
+    width = {"stroke-width": fmt_num(HALO * point, 3), "stroke-opacity": f"{HALO_OPACITY:g}"}
     return shape | width
 
 
@@ -199,9 +205,9 @@ def _path(line: Stroke, close: bool) -> str:
     if close and len(spots) > 1 and spots[0] == spots[-1]:
         spots.pop()
     (x, y), last = spots[0], ""
-    said = f"M{cm(x / 100)} {cm(y / 100)}"
+    said = f"M{fmt_num(x / 100)} {fmt_num(y / 100)}"
     for (ax, ay), (bx, by) in pairwise(spots):
-        along, down = cm((bx - ax) / 100), cm((by - ay) / 100)
+        along, down = fmt_num((bx - ax) / 100), fmt_num((by - ay) / 100)
         if "0" in (along, down):
             said += f"h{along}" if down == "0" else f"v{down}"
             last = ""
@@ -211,7 +217,7 @@ def _path(line: Stroke, close: bool) -> str:
     return said.replace(" -", "-") + ("z" if close else "h0" if len(spots) == 1 else "")
 
 
-def cm(value: float, places: int = 2) -> str:
+def fmt_num(value: float, places: int = 2) -> str:
     """Return a number in its shortest decimal form, to the centimetre by default."""
     digits = f"{value:.{places}f}".rstrip("0").rstrip(".")
     if digits in ("-0", ""):
@@ -219,14 +225,14 @@ def cm(value: float, places: int = 2) -> str:
     return digits.replace("0.", ".", 1) if digits.startswith(("0.", "-0.")) else digits
 
 
-def title(words: str) -> Node:
+def title_node(words: str) -> SvgNode:
     """Return a title node, which browsers show on hover."""
-    return Node("title", {}, (said(words),))
+    return SvgNode("title", {}, (safe_text(words),))
 
 
-def said(words: str) -> str:
+def safe_text(words: str) -> str:
     """Return scene text bounded and without characters that XML or JSON cannot hold."""
-    return shortened(_ILLEGAL.sub("", words), _MOST_LETTERS)
+    return truncate(_ILLEGAL.sub("", words), _MOST_LETTERS)
 
 
 _ONE, _EACH = (7.0, 6.0), (5.5, 5.0)
@@ -243,7 +249,7 @@ _DOTS = 150 / 72
 
 
 @dataclass(frozen=True, eq=False)
-class FromAbove:
+class TopDownImage:
     """Top-down image of a floor, drawn under its routes and labels.
 
     Attributes:
@@ -269,13 +275,13 @@ class FloorDrawing:
 
     id: int
     box: tuple[float, float, float, float]
-    nodes: tuple[Node, ...]
-    names: tuple[Node, ...]
+    nodes: tuple[SvgNode, ...]
+    names: tuple[SvgNode, ...]
     key: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Drawing:
+class PlanDrawing:
     """Drawing of a scene's floors, the lowest first.
 
     Attributes:
@@ -306,12 +312,12 @@ class Drawing:
             "scene": self.scene,
             "point": round(self.point, 5),
             "faint": list(self.faint),
-            "looks": look.looks(),
+            "looks": look.plan_styles(),
             "floors": floors,
         }
 
 
-def plan_drawing(plan: PlanData, *, items: bool = True, graph: bool = False) -> Drawing:
+def plan_drawing(plan: PlanData, *, items: bool = True, graph: bool = False) -> PlanDrawing:
     """Draw a scene's floor plan as SVG nodes.
 
     Args:
@@ -325,7 +331,12 @@ def plan_drawing(plan: PlanData, *, items: bool = True, graph: bool = False) -> 
     """
     boxes = []
     for floor in plan.floors:
-        left, low, right, high = paper(floor, floor.viewpoints.values()) or (-1.0, -1.0, 1.0, 1.0)
+        left, low, right, high = paper_bounds(floor, floor.viewpoints.values()) or (
+            -1.0,
+            -1.0,
+            1.0,
+            1.0,
+        )
         boxes.append((left, -high, right - left, high - low))
     wide, high = _ONE if len(boxes) == 1 else _EACH
     point = max((max(box[2] / wide, box[3] / high) for box in boxes), default=1.0) / 72
@@ -334,16 +345,18 @@ def plan_drawing(plan: PlanData, *, items: bool = True, graph: bool = False) -> 
         # If rooms are single viewpoints (CapNav's graphs), marks stand on their centres.
         places = floor.viewpoints.values() if len(floor.viewpoints) <= len(floor.rooms) else ()
         spots = [(x, y, _MARK * point) for x, y in places]
-        names, key = write_names(floor, Pen(point), spots=spots)
-        nodes = building(floor, Pen(point), items=items, graph=graph)
+        names, key = draw_room_labels(floor, SvgPen(point), spots=spots)
+        nodes = draw_floor(floor, SvgPen(point), items=items, graph=graph)
         floors.append(FloorDrawing(floor.id, box, nodes, names, key))
     walls = any(floor.walls for floor in plan.floors)
     told = any(item.outline for floor in plan.floors for item in floor.items)
     faint = (("graph",) if walls else ()) + (() if walls and told else ("things",))
-    return Drawing(said(plan.scene), point, tuple(floors), faint)
+    return PlanDrawing(safe_text(plan.scene), point, tuple(floors), faint)
 
 
-def paper(floor: PlanFloor, spots: Iterable[Spot] = ()) -> tuple[float, float, float, float] | None:
+def paper_bounds(
+    floor: PlanFloor, spots: Iterable[Spot] = ()
+) -> tuple[float, float, float, float] | None:
     """Return the bounds (x, y, x, y) of a floor's rooms and spots with a margin; None if empty."""
     bounds = [shape.bounds for shape in floor.shapes.values()] + [(x, y, x, y) for x, y in spots]
     if not bounds:
@@ -352,14 +365,14 @@ def paper(floor: PlanFloor, spots: Iterable[Spot] = ()) -> tuple[float, float, f
     return lows[0] - _MARGIN, lows[1] - _MARGIN, highs[2] + _MARGIN, highs[3] + _MARGIN
 
 
-def building(
+def draw_floor(
     floor: PlanFloor,
-    pen: Pen,
+    pen: SvgPen,
     *,
     items: bool = True,
     graph: bool = False,
-    above: FromAbove | None = None,
-) -> tuple[Node, ...]:
+    above: TopDownImage | None = None,
+) -> tuple[SvgNode, ...]:
     """Draw a floor without its labels, layer by layer.
 
     Args:
@@ -369,7 +382,7 @@ def building(
         graph: also draw viewpoints and edges.
         above: its top-down image, drawn instead of rooms, walls, doors and items.
     """
-    drawn: dict[str, Callable[[], Iterable[Node]]] = {
+    drawn: dict[str, Callable[[], Iterable[SvgNode]]] = {
         "rooms": lambda: _rooms(floor, pen),
         "graph": lambda: _graph(floor, pen) if graph else (),
         "stairs": lambda: _stairs(floor, pen),
@@ -388,20 +401,20 @@ def building(
     }
     layers = {name: tuple(draw()) for name, draw in drawn.items()}
     return tuple(
-        Node("g", {"data-layer": name, **looks.get(name, {})}, nodes)
+        SvgNode("g", {"data-layer": name, **looks.get(name, {})}, nodes)
         for name, nodes in layers.items()
         if nodes
     )
 
 
-def write_names(
+def draw_room_labels(
     floor: PlanFloor,
-    pen: Pen,
+    pen: SvgPen,
     *,
     lines: Sequence[LineString] = (),
     spots: Sequence[Disc] = (),
     taken: Sequence[Polygon] = (),
-) -> tuple[tuple[Node, ...], tuple[str, ...]]:
+) -> tuple[tuple[SvgNode, ...], tuple[str, ...]]:
     """Draw the room labels of a floor.
 
     Args:
@@ -417,14 +430,14 @@ def write_names(
     rooms = {room.name: room for room in floor.rooms}
     shapes = {room.name: floor.shapes[room.id] for room in floor.rooms}
     notes = {room.name: room.note for room in floor.rooms if room.note}
-    names, numbered = choose_names(
+    names, numbered = label_rooms(
         shapes, pen.extent, lines=lines, spots=spots, taken=taken, notes=notes
     )
     written = tuple(_name(name, rooms[name.room], pen) for name in names)
-    return written, tuple(map(said, explained(len(shapes), numbered)))
+    return written, tuple(map(safe_text, number_key(len(shapes), numbered)))
 
 
-def _photo(above: FromAbove, pen: Pen) -> Node:
+def _photo(above: TopDownImage, pen: SvgPen) -> SvgNode:
     left, low, right, high = above.bounds
     picture = Image.fromarray(above.pixels)
     most = _DOTS * max(right - left, high - low) / pen.point
@@ -434,36 +447,37 @@ def _photo(above: FromAbove, pen: Pen) -> Node:
     held = BytesIO()
     picture.save(held, "PNG")
     href = "data:image/png;base64," + base64.b64encode(held.getvalue()).decode("ascii")
-    place = {"x": cm(left, 3), "y": cm(-high, 3), "width": cm(right - left, 3)}
-    place |= {"height": cm(high - low, 3), "preserveAspectRatio": "none"}
+    place = {"x": fmt_num(left, 3), "y": fmt_num(-high, 3), "width": fmt_num(right - left, 3)}
+    place |= {"height": fmt_num(high - low, 3), "preserveAspectRatio": "none"}
     # Paler, so that what is drawn on top stands out.
-    return Node("image", {**place, **cells, "opacity": "0.85", "href": href})
+    return SvgNode("image", {**place, **cells, "opacity": "0.85", "href": href})
 
 
-def _rooms(floor: PlanFloor, pen: Pen) -> Iterator[Node]:
+def _rooms(floor: PlanFloor, pen: SvgPen) -> Iterator[SvgNode]:
     # Small rooms lie on top of large ones: boxes overlap in real homes.
     for room in sorted(floor.rooms, key=lambda r: -floor.shapes[r.id].area):
         rings = [ring for part in room.parts for ring in part]
         words = room.label + (f": {room.note}" if room.note else "")
-        yield Node(
+        yield SvgNode(
             "path",
-            {"data-id": said(room.id), "fill": room.tint, "d": pen.lines(rings, close=True)},
-            (title(words),),
+            {"data-id": safe_text(room.id), "fill": room.tint, "d": pen.lines(rings, close=True)},
+            (title_node(words),),
         )
 
 
-def _graph(floor: PlanFloor, pen: Pen) -> Iterator[Node]:
+def _graph(floor: PlanFloor, pen: SvgPen) -> Iterator[SvgNode]:
     at = floor.viewpoints
     ends = [(at[a], at[b]) for a, b in floor.edges]
     if ends:
         yield pen.draw(ends, look.EDGE)
     dots = tuple(
-        Node("path", {"data-id": said(name), "d": pen.dot(spot)}) for name, spot in at.items()
+        SvgNode("path", {"data-id": safe_text(name), "d": pen.dot(spot)})
+        for name, spot in at.items()
     )
-    yield Node("g", pen.dots(look.VIEWPOINT, look.VIEWPOINT_SIZE), dots)
+    yield SvgNode("g", pen.dots(look.VIEWPOINT, look.VIEWPOINT_SIZE), dots)
 
 
-def _stairs(floor: PlanFloor, pen: Pen) -> Iterator[Node]:
+def _stairs(floor: PlanFloor, pen: SvgPen) -> Iterator[SvgNode]:
     for flight in floor.stairs:
         ink = look.STAIRS_BELOW if flight.below else look.STAIRS
         yield pen.draw([*flight.landings, *flight.treads], ink, close=True)
@@ -475,20 +489,20 @@ def _stairs(floor: PlanFloor, pen: Pen) -> Iterator[Node]:
             yield from _upwards(flight, look.STAIRS_LINE, pen)
 
 
-def _flights_on_photo(floor: PlanFloor, pen: Pen) -> Iterator[Node]:
+def _flights_on_photo(floor: PlanFloor, pen: SvgPen) -> Iterator[SvgNode]:
     """Yield treads, which a top-down image does not show, and arrows of ascent."""
     for flight in floor.stairs:
         yield pen.draw([*flight.landings, *flight.treads], look.STAIRS_ON_PHOTO, close=True)
         yield from _upwards(flight, look.STAIRS_ON_PHOTO, pen)
 
 
-def _upwards(flight: PlanStairs, ink: Ink, pen: Pen) -> Iterator[Node]:
+def _upwards(flight: PlanStairs, ink: Ink, pen: SvgPen) -> Iterator[SvgNode]:
     """Yield an arrow up a flight; none for a lift, whose line is a point from above."""
     if max((math.dist(flight.line[0], each) for each in flight.line), default=0.0) > 0.05:
         yield pen.draw([flight.line, arrow_head(flight.line, pen)], ink)
 
 
-def arrow_head(line: Stroke, pen: Pen) -> Stroke:
+def arrow_head(line: Stroke, pen: SvgPen) -> Stroke:
     """Return the two strokes of an arrow head at a line's end."""
     (ax, ay), (bx, by) = line[-2:]
     way = math.atan2(by - ay, bx - ax)
@@ -499,25 +513,27 @@ def arrow_head(line: Stroke, pen: Pen) -> Stroke:
     return left, (bx, by), right
 
 
-def _thing(item: PlanItem, pen: Pen) -> Node:
-    shared = {"data-id": said(item.id)}
-    name = title(readable(item.name))
+def _thing(item: PlanItem, pen: SvgPen) -> SvgNode:
+    shared = {"data-id": safe_text(item.id)}
+    name = title_node(to_words(item.name))
     if not item.outline:
         dot = {"d": pen.dot(item.at), **pen.dots(look.THING_DOT, look.THING_DOT_SIZE)}
-        return Node("path", shared | dot, (name,))
-    ink = look.thing_ink(item.kind, item.shape)
+        return SvgNode("path", shared | dot, (name,))
+    ink = look.item_ink(item.kind, item.shape)
     plain = pen.ink(look.OBJECT)
     own = {name: value for name, value in pen.ink(ink).items() if plain.get(name) != value}
     if not item.strokes or ink.width == look.STROKE_WIDTH:
         drawn = pen.lines([item.outline], close=True) + pen.lines(item.strokes)
-        return Node("path", shared | own | {"d": drawn}, (name,))
+        return SvgNode("path", shared | own | {"d": drawn}, (name,))
     width = {"stroke-width": own.pop("stroke-width")}
-    outline = Node("path", width | {"d": pen.lines([item.outline], close=True)})
+    outline = SvgNode("path", width | {"d": pen.lines([item.outline], close=True)})
     # The strokes are filled white on white, which does not show.
-    return Node("g", shared | own, (name, outline, Node("path", {"d": pen.lines(item.strokes)})))
+    return SvgNode(
+        "g", shared | own, (name, outline, SvgNode("path", {"d": pen.lines(item.strokes)}))
+    )
 
 
-def _walls(floor: PlanFloor, pen: Pen) -> Iterator[Node]:
+def _walls(floor: PlanFloor, pen: SvgPen) -> Iterator[SvgNode]:
     for cut, ink in ((False, look.LOW_WALL), (True, look.WALL)):
         walls = [wall.corners for wall in floor.walls if wall.cut is cut]
         if walls:
@@ -542,7 +558,7 @@ def _leaves(doors: Sequence[PlanDoor], *, locked: bool) -> list[Stroke]:
     return [leaf for door in doors if (door.state == "locked") is locked for leaf in door.leaves]
 
 
-def _link(link: PlanLink, pen: Pen) -> Node:
+def _link(link: PlanLink, pen: SvgPen) -> SvgNode:
     x, y = link.at
     half = look.LINK_SIZE / 2 * pen.point
     if link.kind in ("stairs", "elevator"):
@@ -558,18 +574,24 @@ def _link(link: PlanLink, pen: Pen) -> Node:
     return pen.draw([corners], look.LINK, close=True)
 
 
-def _name(name: Name, room: PlanRoom, pen: Pen) -> Node:
+def _name(name: RoomLabel, room: PlanRoom, pen: SvgPen) -> SvgNode:
     weight = {} if name.setting.full else {"font-weight": "bold"}
-    x, y = cm(name.at[0]), cm(-name.at[1])
-    shared = {"data-id": said(room.id), "x": x, "y": y, "font-size": pen.width(name.setting.size)}
+    x, y = fmt_num(name.at[0]), fmt_num(-name.at[1])
+    shared = {
+        "data-id": safe_text(room.id),
+        "x": x,
+        "y": y,
+        "font-size": pen.width(name.setting.size),
+    }
     spans = pen.spans(name.setting, name.at)
-    return Node("text", shared | weight, (*spans, title(room.label)))
+    return SvgNode("text", shared | weight, (*spans, title_node(room.label)))
 
 
-def xml(node: Node) -> str:
+def to_xml(node: SvgNode) -> str:
     """Return a node as XML text."""
     attributes = "".join(f' {name}="{escape(said)}"' for name, said in node.attributes.items())
     below = "".join(
-        escape(each, quote=False) if isinstance(each, str) else xml(each) for each in node.children
+        escape(each, quote=False) if isinstance(each, str) else to_xml(each)
+        for each in node.children
     )
     return f"<{node.tag}{attributes}>{below}</{node.tag}>"

@@ -85,13 +85,13 @@ def distance_3d(a: Point3, b: Point3) -> float:
     return math.dist(a, b)
 
 
-class Frozen(BaseModel):
+class FrozenModel(BaseModel):
     """Base of immutable models that refuse unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Floor(Frozen):
+class Floor(FrozenModel):
     """Storey."""
 
     id: int = Field(ge=1, le=99)
@@ -100,7 +100,7 @@ class Floor(Frozen):
     """y of the storey's floor, in metres."""
 
 
-class Box(Frozen):
+class Box(FrozenModel):
     """Box turned about the vertical axis."""
 
     center: Point3
@@ -162,7 +162,7 @@ class Box(Frozen):
         )
 
 
-class Region(Frozen):
+class Region(FrozenModel):
     """Room or other region."""
 
     id: RegionId
@@ -190,7 +190,7 @@ class Region(Frozen):
         return self.box.corners() if self.box is not None else None
 
 
-class Link(Frozen):
+class Link(FrozenModel):
     """Connection between two regions, walkable in both directions."""
 
     a: Name
@@ -216,7 +216,7 @@ class Link(Frozen):
     """Floor area that a hinged leaf sweeps; its first corner is the hinge."""
 
 
-class Item(Frozen):
+class Item(FrozenModel):
     """Item: an asset (fixed furniture), an object (portable), or structure."""
 
     id: Name
@@ -250,7 +250,7 @@ class Item(Frozen):
         return prompt_name(self.name)
 
 
-class Viewpoint(Frozen):
+class Viewpoint(FrozenModel):
     """Position where an agent can stand: a node of the navigation graph G."""
 
     id: Name
@@ -269,14 +269,14 @@ class Viewpoint(Frozen):
         return x, y - self.eye_height, z
 
 
-class Edge(Frozen):
+class Edge(FrozenModel):
     """Two viewpoints with a straight walkable path between them, in both directions."""
 
     a: Name
     b: Name
 
 
-class Relation(Frozen):
+class Relation(FrozenModel):
     """Spatial relation of two items (VLNVerse 3.2): ``a`` is ``kind`` ``b``.
 
     An item's support is its own field ``on`` and is not repeated here.
@@ -287,7 +287,7 @@ class Relation(Frozen):
     b: Name
 
 
-class Opening(Frozen):
+class Opening(FrozenModel):
     """Opening in an outer wall: a window, or a door that leads out of the scene."""
 
     kind: Literal["window", "door"]
@@ -302,7 +302,7 @@ class Opening(Frozen):
     """As a link's; only the part inside the home."""
 
 
-class Stairs(Frozen):
+class Stairs(FrozenModel):
     """Geometry of a stairs, ramp or elevator link from region ``a`` up to ``b``."""
 
     a: Name
@@ -314,7 +314,7 @@ class Stairs(Frozen):
     """Centre line of the ascent, from the floor of ``a`` to the floor of ``b``."""
 
 
-class Wall(Frozen):
+class Wall(FrozenModel):
     """Straight wall, as true geometry for renderers and collision."""
 
     a: Point2
@@ -324,7 +324,7 @@ class Wall(Frozen):
     thickness: float = Field(default=0.1, gt=0, le=FARTHEST, allow_inf_nan=False)
 
 
-class Scene(Frozen):
+class Scene(FrozenModel):
     """Immutable scene: floors, regions, links, items, viewpoints and edges.
 
     Raises:
@@ -475,7 +475,7 @@ class Scene(Frozen):
         """
         return str(self.__dict__.get("_origin", self.uri))
 
-    def loaded_by(self, uri: str) -> Self:
+    def set_origin(self, uri: str) -> Self:
         """Record the `origin` URI on the scene and return the scene itself."""
         # A frozen model still has a __dict__, as cached_property uses it. Pydantic compares and
         # writes fields only.
@@ -486,7 +486,7 @@ class Scene(Frozen):
         """Return a new validated scene with some fields changed; cached values are dropped."""
         fields = {name: getattr(self, name) for name in Scene.model_fields}
         changed = Scene(**{**fields, **changes})
-        return changed.loaded_by(self.origin) if "_origin" in self.__dict__ else changed
+        return changed.set_origin(self.origin) if "_origin" in self.__dict__ else changed
 
 
 def _unique(what: str, ids: list[Any]) -> set[Any]:

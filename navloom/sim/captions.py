@@ -3,9 +3,9 @@
     matterport   the observations of a Matterport3D scan
                  (:mod:`navloom.scenes.formats.mp3d_observations`)
     seen         composed from visible items, if a scene has geometry and embreex is installed
-                 (:func:`navloom.sim.viewer.seen_words`)
+                 (:func:`navloom.sim.scene_images.sight_captions`)
     composed     composed from regions, links and items of any scene
-                 (:mod:`navloom.sim.composer`)
+                 (:mod:`navloom.sim.caption_composer`)
     cache        captions that a model wrote, in one JSON file a scene
 
 A cache file has this form. Entries it lacks come from the source under it:
@@ -29,12 +29,18 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError, SimulatorError
-from navloom.scenes.checked_files import read_json, short, write_atomic
-from navloom.scenes.distances import elevation_to, heading_to, kept_per_scene, sector_of, up_or_down
-from navloom.scenes.formats.mp3d_observations import Seen, read_observations
+from navloom.scenes.distances import (
+    cached_on_scene,
+    elevation_to,
+    heading_to,
+    sector_of,
+    up_or_down,
+)
+from navloom.scenes.formats.mp3d_observations import ViewpointReport, read_observations
+from navloom.scenes.safe_files import read_json, repr_of, write_atomic
 from navloom.scenes.scene import UNKNOWN, Name, Scene
-from navloom.scenes.uri import DATA_VARIABLE
-from navloom.sim.composer import briefly, composed, label_words, one_line
+from navloom.scenes.scene_uri import DATA_VARIABLE
+from navloom.sim.caption_composer import composed, label_phrase, one_line, shorten_caption
 from navloom.sim.protocol import (
     MOST_CAPTION,
     MOST_DESCRIPTION,
@@ -45,7 +51,7 @@ from navloom.sim.protocol import (
     CaptionSource,
     SeenObject,
 )
-from navloom.sim.viewer import can_look, seen_words
+from navloom.sim.scene_images import can_render, sight_captions
 
 
 def captions_for(scene: Scene, cache: Path | str | None = None) -> CaptionSource:
@@ -65,7 +71,7 @@ def captions_for(scene: Scene, cache: Path | str | None = None) -> CaptionSource
         SceneError: a file of observations is broken.
         SimulatorError: the cache is missing, broken or another scene's.
     """
-    source = _matterport(scene) or (seen_words(scene) if can_look(scene) else composed(scene))
+    source = _matterport(scene) or (sight_captions(scene) if can_render(scene) else composed(scene))
     return source if cache is None else CaptionCache.read(Path(cache), scene, source)
 
 
@@ -74,7 +80,7 @@ def _matterport(scene: Scene) -> MatterportCaptions | None:
     return None if folder is None else _read_matterport(scene, folder)
 
 
-@kept_per_scene
+@cached_on_scene
 def _read_matterport(scene: Scene, folder: Path) -> MatterportCaptions | None:
     seen = read_observations(folder, scene.id, scene.viewpoint_by_id)
     return MatterportCaptions(scene, seen) if seen else None
@@ -103,7 +109,7 @@ class MatterportCaptions:
         seen: the observations of its viewpoints.
     """
 
-    def __init__(self, scene: Scene, seen: dict[str, Seen]) -> None:
+    def __init__(self, scene: Scene, seen: dict[str, ViewpointReport]) -> None:
         self._scene = scene
         self._seen = seen
         self._else = composed(scene)
@@ -146,8 +152,8 @@ class MatterportCaptions:
         if there.region is not None and there.region != here.region:
             region = self._scene.region_by_id[there.region]
             if region.label != UNKNOWN:
-                tail = f"; leads{f' {steep}' if steep else ''} to the {label_words(region)}"
-        return briefly(caption, MOST_DESCRIPTION - len(tail)) + tail
+                tail = f"; leads{f' {steep}' if steep else ''} to the {label_phrase(region)}"
+        return shorten_caption(caption, MOST_DESCRIPTION - len(tail)) + tail
 
 
 def _sentence(text: str) -> str:
@@ -162,7 +168,7 @@ def _sentence(text: str) -> str:
 _Text = Annotated[str, Field(max_length=20_000)]
 
 
-class _Words(BaseModel):
+class _CachedCaptions(BaseModel):
     """Cached captions of one viewpoint."""
 
     model_config = ConfigDict(extra="forbid")
@@ -180,7 +186,7 @@ class _CaptionsFile(BaseModel):
     version: Literal["navloom.captions/1"] = "navloom.captions/1"
     scene: Name
     made_by: Annotated[str, Field(max_length=200)] = ""
-    viewpoints: dict[Name, _Words] = {}
+    viewpoints: dict[Name, _CachedCaptions] = {}
 
 
 _FILE = TypeAdapter(_CaptionsFile)
@@ -213,11 +219,11 @@ class CaptionCache:
             raise SimulatorError(str(error)) from error
         if file.scene != scene.uri:
             raise SimulatorError(
-                f"{path}: scene: expected captions of {scene.uri}, found {short(file.scene)}."
+                f"{path}: scene: expected captions of {scene.uri}, found {repr_of(file.scene)}."
             )
         unknown = next((v for v in file.viewpoints if v not in scene.viewpoint_by_id), None)
         if unknown is not None:
-            raise SimulatorError(f"{path}: {scene.uri} has no viewpoint {short(unknown)}.")
+            raise SimulatorError(f"{path}: {scene.uri} has no viewpoint {repr_of(unknown)}.")
         if any(len(words.sectors) not in (0, 8) for words in file.viewpoints.values()):
             raise SimulatorError(f"{path}: sectors: expected eight captions a viewpoint, or none.")
         cache = cls(scene, under, file.made_by)
@@ -257,10 +263,10 @@ class CaptionCache:
         """
         for each in (viewpoint, *(towards or ())):
             if each not in self._scene.viewpoint_by_id:
-                raise SimulatorError(f"{self._scene.uri} has no viewpoint {short(each)}.")
+                raise SimulatorError(f"{self._scene.uri} has no viewpoint {repr_of(each)}.")
         if sectors is not None and len(sectors) != 8:
             raise SimulatorError(f"Expected 8 sector captions of {viewpoint}, got {len(sectors)}.")
-        words = self._file.viewpoints.setdefault(viewpoint, _Words())
+        words = self._file.viewpoints.setdefault(viewpoint, _CachedCaptions())
         if summary is not None:
             words.summary = one_line(summary, MOST_SUMMARY)
         if sectors is not None:

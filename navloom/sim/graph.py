@@ -11,7 +11,7 @@ floor, ``eye_height`` below. A simulator is cheap to create: shared data is comp
 
 The module also defines a simulator's saved state as JSON, and validates it when it is read. Numbers
 are exact to the last bit. The scene is stored as a hash, plus the difference of a changed copy
-(:mod:`navloom.scenes.difference`).
+(:mod:`navloom.scenes.scene_diff`).
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from navloom.errors import SceneError, SimulatorError, did_you_mean
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
-from navloom.scenes.checked_files import first_problem, short
-from navloom.scenes.difference import difference, with_difference
 from navloom.scenes.distances import (
+    cached_on_scene,
     elevation_to,
     heading_to,
-    kept_per_scene,
     metre_table,
-    per_scene,
+    scene_cached,
     scene_hash,
-    wrapped,
+    wrap_angle,
 )
-from navloom.scenes.hints import viewpoint_hint
+from navloom.scenes.safe_files import first_problem, repr_of
 from navloom.scenes.scene import Point3, Scene, distance_3d
+from navloom.scenes.scene_diff import apply_diff, diff_scenes
+from navloom.scenes.viewpoint_hints import viewpoint_hint
 from navloom.sim.captions import captions_for
 from navloom.sim.protocol import (
     THRESHOLD_M,
@@ -106,7 +106,7 @@ class SavedState(BaseModel):
     changed: Annotated[dict[str, Any], Field(max_length=100)] | None = None
 
 
-def written(made_of: Scene, scene: Scene, agents: Iterable[SavedAgent]) -> dict[str, Any]:
+def state_record(made_of: Scene, scene: Scene, agents: Iterable[SavedAgent]) -> dict[str, Any]:
     """Return a simulator's state as JSON.
 
     Args:
@@ -119,11 +119,11 @@ def written(made_of: Scene, scene: Scene, agents: Iterable[SavedAgent]) -> dict[
         scene=made_of.uri,
         scene_sha256=scene_hash(made_of),
         agents=tuple(agents),
-        changed=None if scene is made_of else difference(made_of, scene),
+        changed=None if scene is made_of else diff_scenes(made_of, scene),
     ).model_dump(mode="json")
 
 
-def read(made_of: Scene, scene: Scene, state: Mapping[str, Any]) -> tuple[SavedState, Scene]:
+def read_state(made_of: Scene, scene: Scene, state: Mapping[str, Any]) -> tuple[SavedState, Scene]:
     """Validate a saved state, and return it with its scene.
 
     Args:
@@ -140,7 +140,7 @@ def read(made_of: Scene, scene: Scene, state: Mapping[str, Any]) -> tuple[SavedS
     except ValidationError as error:
         raise SimulatorError(f"{where}: {first_problem(error)}.") from error
     if (saved.scene, saved.scene_sha256) != (made_of.uri, scene_hash(made_of)):
-        other = "an older or a changed one" if saved.scene == made_of.uri else short(saved.scene)
+        other = "an older or a changed one" if saved.scene == made_of.uri else repr_of(saved.scene)
         raise SimulatorError(
             f"{where}: expected one of this very scene, found one of {other}: make the simulator of"
             " the scene that the state's was made of."
@@ -148,11 +148,11 @@ def read(made_of: Scene, scene: Scene, state: Mapping[str, Any]) -> tuple[SavedS
     names = [agent.name for agent in saved.agents]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise SimulatorError(f"{where}: agents: {short(twice)} is named twice; names are unique.")
+        raise SimulatorError(f"{where}: agents: {repr_of(twice)} is named twice; names are unique.")
     if saved.changed is None:
         return saved, made_of
     try:
-        changed = with_difference(made_of, saved.changed)
+        changed = apply_diff(made_of, saved.changed)
     except SceneError as error:
         raise SimulatorError(f"{where}: changed: {error}") from error
     return saved, scene if changed == scene else changed
@@ -198,7 +198,7 @@ def nearest_viewpoint(scene: Scene, position: Point3) -> tuple[str, float]:
         scene: it must have viewpoints.
         position: in metres.
     """
-    floors = per_scene(
+    floors = scene_cached(
         scene, "viewpoint_floors", lambda: np.array([each.ground for each in scene.viewpoints])
     )
     off = np.sqrt(((floors - np.asarray(position)) ** 2).sum(axis=1))
@@ -216,7 +216,7 @@ def region_of(scene: Scene, pose: Pose) -> str | None:
 
     x, y, z = pose.position
     spot, floors = shapely.Point(x, z), {floor.id: floor.height for floor in scene.floors}
-    for name, floor, outline in per_scene(scene, "moving_outlines", outlined):
+    for name, floor, outline in scene_cached(scene, "moving_outlines", outlined):
         # A storey is over 2 m high, and a flight of stairs begins on its floor.
         if -_STEP_M < y - floors[floor] < _STOREY_M and shapely.intersects(outline, spot):
             return name
@@ -227,7 +227,7 @@ def region_of(scene: Scene, pose: Pose) -> str | None:
     return None if known is None else known.region
 
 
-@kept_per_scene
+@cached_on_scene
 def candidates_of(scene: Scene) -> Ways:
     """Return the neighbours of every viewpoint, without descriptions, by global heading, then id.
 
@@ -255,7 +255,7 @@ def candidates_of(scene: Scene) -> Ways:
 
 
 @dataclass(frozen=True, slots=True)
-class Agent:
+class AgentState:
     """State of an agent in a simulator.
 
     Attributes:
@@ -291,7 +291,7 @@ class GraphSimulator:
         self.scene = self._made_of = scene
         self._words = self._own = captions_for(scene) if captions is None else captions
         self._ways = candidates_of(scene)
-        self._agents: dict[str, Agent] = {}
+        self._agents: dict[str, AgentState] = {}
         self._seen: dict[str, tuple[Captions, tuple[Candidate, ...]]] = {}
 
     def reset(
@@ -305,7 +305,7 @@ class GraphSimulator:
             raise SimulatorError("No agent to put in the scene: expected at least one.")
         if not isinstance(agents, Mapping):
             raise SimulatorError(_no_mapping(agents))
-        placed: dict[str, Agent] = {}
+        placed: dict[str, AgentState] = {}
         for name, (pose, body) in agents.items():
             placed[name] = self._placed(name, pose, body, placed)
         self._agents = placed
@@ -359,8 +359,8 @@ class GraphSimulator:
         for name, agent in self._agents.items():
             if agent.pose.viewpoint not in (None, *scene.viewpoint_by_id):
                 raise SimulatorError(
-                    f"{scene.uri} has no viewpoint {short(agent.pose.viewpoint)}, on which "
-                    f"{short(name)} stands: expected every one that is stood on."
+                    f"{scene.uri} has no viewpoint {repr_of(agent.pose.viewpoint)}, on which "
+                    f"{repr_of(name)} stands: expected every one that is stood on."
                 )
         self._now_in(scene, captions_for(scene))
         self._agents = {
@@ -377,13 +377,13 @@ class GraphSimulator:
     def state(self) -> dict[str, Any]:
         """Return agents and scene changes as JSON; see :meth:`RestorableSimulator.state`."""
         self._check_entered("state")
-        return written(
+        return state_record(
             self._made_of, self.scene, (_saved(name, agent) for name, agent in self._agents.items())
         )
 
     def restore(self, state: Mapping[str, Any]) -> Mapping[str, Observation]:
         """Continue from a saved state; see :meth:`RestorableSimulator.restore`."""
-        saved, scene = read(self._made_of, self.scene, state)
+        saved, scene = read_state(self._made_of, self.scene, state)
         if scene is not self._made_of and "change" not in self.capabilities:
             raise SimulatorError(
                 f"a state of {self._made_of.uri}: the scene was changed, and here it cannot be."
@@ -395,25 +395,27 @@ class GraphSimulator:
         self._agents = agents
         return self._observations()
 
-    def _restored(self, scene: Scene, saved: SavedAgent) -> Agent:
+    def _restored(self, scene: Scene, saved: SavedAgent) -> AgentState:
         """Return the agent of a saved state, at a validated pose."""
         pose = Pose(saved.position, saved.heading, saved.elevation, saved.viewpoint)
         self._check_restored(scene, saved.name, pose)
         contacts = tuple(Contact(c.what, c.displacement, c.point) for c in saved.contacts)
-        return Agent(pose, saved.body, saved.stopped, contacts, saved.collision)
+        return AgentState(pose, saved.body, saved.stopped, contacts, saved.collision)
 
     def _check_restored(self, scene: Scene, name: str, pose: Pose) -> None:
         """Raise an error for an impossible pose; on the graph it must be a viewpoint's."""
-        where = f"a state of {scene.uri}: {short(name)}"
+        where = f"a state of {scene.uri}: {repr_of(name)}"
         if pose.viewpoint is not None and pose.viewpoint not in scene.viewpoint_by_id:
-            raise SimulatorError(f"{where} stands on {short(pose.viewpoint)}, which is not there.")
+            raise SimulatorError(
+                f"{where} stands on {repr_of(pose.viewpoint)}, which is not there."
+            )
         if not (0 <= pose.heading < 2 * math.pi and abs(pose.elevation) <= _LIMIT):
             raise SimulatorError(
                 f"{where}: expected a heading in [0, 2 pi) and an elevation within a quarter turn."
             )
         if not self._may_be_at(scene, pose):
             raise SimulatorError(
-                f"{where} is at {short(pose.position)}: expected the floor of its viewpoint."
+                f"{where} is at {repr_of(pose.position)}: expected the floor of its viewpoint."
             )
 
     def _may_be_at(self, scene: Scene, pose: Pose) -> bool:
@@ -453,15 +455,15 @@ class GraphSimulator:
         if not self._agents:
             raise SimulatorError(f"Nobody is in the scene yet: call reset() before {call}().")
 
-    def _agent(self, name: str) -> Agent:
+    def _agent(self, name: str) -> AgentState:
         if name not in self._agents:
             raise SimulatorError(
-                f"There is no agent {short(name)}: the scene holds {', '.join(self._agents)}."
+                f"There is no agent {repr_of(name)}: the scene holds {', '.join(self._agents)}."
                 + did_you_mean(name, self._agents)
             )
         return self._agents[name]
 
-    def _after(self, name: str, action: Action) -> Agent:
+    def _after(self, name: str, action: Action) -> AgentState:
         agent = self._agent(name)
         if agent.stopped:
             return agent
@@ -469,7 +471,7 @@ class GraphSimulator:
             case Hop(viewpoint):
                 return replace(agent, pose=self._hop(agent.pose, viewpoint))
             case Turn(radians):
-                heading = wrapped(agent.pose.heading + _finite(radians, "Turn"))
+                heading = wrap_angle(agent.pose.heading + _finite(radians, "Turn"))
                 return replace(agent, pose=replace(agent.pose, heading=heading))
             case Look(radians):
                 elevation = agent.pose.elevation + _finite(radians, "Look")
@@ -498,16 +500,16 @@ class GraphSimulator:
         name: str,  # noqa: ARG002
         pose: Pose,
         body: Embodiment,
-        others: Mapping[str, Agent],  # noqa: ARG002
-    ) -> Agent:
+        others: Mapping[str, AgentState],  # noqa: ARG002
+    ) -> AgentState:
         """Return an agent placed at a pose; on the graph agents do not block each other."""
-        return Agent(self._standing(pose), body)
+        return AgentState(self._standing(pose), body)
 
     def _standing(self, pose: Pose) -> Pose:
         viewpoint = self._viewpoint(pose)
         return Pose(
             position=self.scene.viewpoint_by_id[viewpoint].ground,
-            heading=wrapped(_finite(pose.heading, "A heading")),
+            heading=wrap_angle(_finite(pose.heading, "A heading")),
             elevation=max(-_LIMIT, min(_LIMIT, _finite(pose.elevation, "An elevation"))),
             viewpoint=viewpoint,
         )
@@ -524,7 +526,7 @@ class GraphSimulator:
         nearest, metres = nearest_viewpoint(self.scene, place.position)
         if not metres <= STANDING_M:
             raise SimulatorError(
-                f"The pose at {short(place.position)} names no viewpoint and is {metres:.2f} m "
+                f"The pose at {repr_of(place.position)} names no viewpoint and is {metres:.2f} m "
                 f"from the nearest, {nearest}: an agent of the graph simulator stands on one."
             )
         return nearest
@@ -532,7 +534,7 @@ class GraphSimulator:
     def _known(self, viewpoint: str) -> str:
         if viewpoint not in self._ways:
             raise SimulatorError(
-                f"{self.scene.uri} has no viewpoint {short(viewpoint)} (of {len(self._ways)})."
+                f"{self.scene.uri} has no viewpoint {repr_of(viewpoint)} (of {len(self._ways)})."
                 + viewpoint_hint(self.scene, viewpoint)
             )
         return viewpoint
@@ -544,7 +546,7 @@ def _finite(value: float, what: str) -> float:
     return value
 
 
-def _saved(name: str, agent: Agent) -> SavedAgent:
+def _saved(name: str, agent: AgentState) -> SavedAgent:
     return SavedAgent(
         name=name,
         **asdict(agent.pose),
@@ -559,5 +561,5 @@ def _no_mapping(agents: Any) -> str:
     with suppress(TypeError, ValueError):
         names = [name for name, _ in agents]
         if twice := [name for name in names if names.count(name) > 1]:
-            return f"The agent {short(twice[0])} is named twice: expected each name once."
-    return f"Agents: expected a mapping from name to (pose, body), found {short(agents)}."
+            return f"The agent {repr_of(twice[0])} is named twice: expected each name once."
+    return f"Agents: expected a mapping from name to (pose, body), found {repr_of(agents)}."

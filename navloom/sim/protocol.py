@@ -3,7 +3,7 @@
 Frame: right-handed, y up, metres, radians; heading 0 looks along -z and grows clockwise seen from
 above; elevation is positive upwards. A single agent is a mapping of one. Nothing here holds a
 scene's pixels for longer than a step: an agent's graph puts images in a media store
-(:mod:`navloom.sim.media`) and keeps their names.
+(:mod:`navloom.sim.media_store`) and keeps their names.
 
 A backend claims its abilities by names in ``capabilities``:
 
@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from navloom.errors import SimulatorError, did_you_mean
 from navloom.scenes.bodies import Embodiment
-from navloom.scenes.checked_files import short
+from navloom.scenes.safe_files import repr_of
 from navloom.scenes.scene import Point3, Scene
 
 MOST_SUMMARY = 400
@@ -191,7 +191,7 @@ class Candidate:
         description: one line about that direction; untrusted.
         region: the region it is in, if known.
         hidden: whether something stands between the camera and the viewpoint
-            (:func:`navloom.sim.views.hidden_ways`); None leaves that to the depth images.
+            (:func:`navloom.sim.views.hidden_candidates`); None leaves that to the depth images.
     """
 
     viewpoint: str
@@ -221,7 +221,7 @@ class Contact:
     point: Point3
 
 
-def touches(contacts: Iterable[Contact]) -> list[Contact]:
+def displacing_contacts(contacts: Iterable[Contact]) -> list[Contact]:
     """Return the contacts that displaced the body; doors that it opened did not."""
     return [contact for contact in contacts if contact.displacement > 0]
 
@@ -483,7 +483,7 @@ class PhysicsRules:
         return self.physics == "strict"
 
 
-def physics_rules(physics: str, threshold: Any) -> PhysicsRules:
+def parse_physics(physics: str, threshold: Any) -> PhysicsRules:
     """Return validated physics rules from a backend's options.
 
     Args:
@@ -496,13 +496,13 @@ def physics_rules(physics: str, threshold: Any) -> PhysicsRules:
     known = next((each for each in PHYSICS if each == physics), None)
     if known is None:
         raise SimulatorError(
-            f"There is no physics {short(physics)}: expected one of {', '.join(PHYSICS)}."
+            f"There is no physics {repr_of(physics)}: expected one of {', '.join(PHYSICS)}."
             + (did_you_mean(physics, PHYSICS) if isinstance(physics, str) else "")
         )
     number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
     if not number or not math.isfinite(threshold) or threshold < 0:
         raise SimulatorError(
-            f"A collision threshold of {short(threshold)}: expected metres, 0 or more."
+            f"A collision threshold of {repr_of(threshold)}: expected metres, 0 or more."
         )
     return PhysicsRules(known, float(threshold))
 
@@ -512,13 +512,13 @@ def check_no_physics(backend: str, physics: str, threshold: Any) -> None:
 
     Args:
         backend: the backend's name, for the message.
-        physics: as :func:`physics_rules`; only ``off`` passes.
+        physics: as :func:`parse_physics`; only ``off`` passes.
         threshold: as there.
 
     Raises:
         SimulatorError: it is anything else.
     """
-    if physics_rules(physics, threshold).physics != "off":
+    if parse_physics(physics, threshold).physics != "off":
         raise SimulatorError(
             f"{backend} has nothing to touch, so no physics {physics}: use --backend embedded or"
             " habitat on a scene with geometry."

@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import NavloomError, SimulatorError, did_you_mean
-from navloom.plugins import plugin, plugins
+from navloom.plugins import find_plugins, load_plugin
 from navloom.scenes.bodies import has_geometry
 from navloom.scenes.scene import Scene
 from navloom.sim.protocol import THRESHOLD_M, CaptionSource, Simulator
-from navloom.sim.viewer import check_rig
+from navloom.sim.scene_images import check_rig
 
 GROUP = "navloom.simulators"
 BACKENDS: dict[str, str | None] = {
@@ -41,7 +41,7 @@ BACKENDS: dict[str, str | None] = {
 
 def known_simulators() -> tuple[str, ...]:
     """Return the names that :func:`get_simulator` accepts, built-in ones first, without imports."""
-    return tuple(dict.fromkeys([*BACKENDS, *plugins(GROUP)]))
+    return tuple(dict.fromkeys([*BACKENDS, *find_plugins(GROUP)]))
 
 
 def get_simulator(name: str, scene: Scene | str, **options: Any) -> Simulator:
@@ -61,7 +61,7 @@ def get_simulator(name: str, scene: Scene | str, **options: Any) -> Simulator:
     make = _maker(name)
     _check_options(name, make, options)
     if isinstance(scene, str):
-        from navloom.scenes.uri import load_scene
+        from navloom.scenes.scene_uri import load_scene
 
         scene = load_scene(scene)
     try:
@@ -79,7 +79,7 @@ def get_simulator(name: str, scene: Scene | str, **options: Any) -> Simulator:
     return made
 
 
-def seeing_simulator(name: str, scene: Scene | str, views: int, **options: Any) -> Simulator:
+def simulator_for_views(name: str, scene: Scene | str, views: int, **options: Any) -> Simulator:
     """Create a simulator with the rig that a number of views needs, if its rig can be chosen.
 
     Args:
@@ -93,13 +93,13 @@ def seeing_simulator(name: str, scene: Scene | str, views: int, **options: Any) 
         SceneError: as there.
     """
     if name in ("auto", "embedded", "habitat"):
-        from navloom.sim.viewer import rig_for_views
+        from navloom.sim.scene_images import rig_for_views
 
         options = {"rig": rig_for_views(views), **options}
     return get_simulator(name, scene, **options)
 
 
-def simulator_name(name: str, scene: Scene) -> str:
+def resolve_backend(name: str, scene: Scene) -> str:
     """Return the backend that a name selects for a scene: ``auto`` is resolved.
 
     Args:
@@ -108,7 +108,7 @@ def simulator_name(name: str, scene: Scene) -> str:
     """
     if name != "auto":
         return name
-    return backend_of(scene)
+    return auto_backend(scene)
 
 
 def _maker(name: str) -> Callable[..., Any]:
@@ -116,14 +116,14 @@ def _maker(name: str) -> Callable[..., Any]:
         module, _, function = ours.partition(":")
         make: Callable[..., Any] = getattr(import_module(module), function)
         return make
-    entry = plugins(GROUP).get(name)
+    entry = find_plugins(GROUP).get(name)
     if entry is None and name not in BACKENDS:
         known = known_simulators()
         raise SimulatorError(
             f"'{name}' is not a simulator: expected one of {', '.join(known)}."
             + did_you_mean(name, known)
         )
-    found = plugin(GROUP, name, f"The simulator '{name}'", SimulatorError)
+    found = load_plugin(GROUP, name, f"The simulator '{name}'", SimulatorError)
     if not callable(found):
         raise SimulatorError(
             f"The simulator '{name}' ({entry and entry.value}) is a {type(found).__name__}:"
@@ -161,9 +161,9 @@ def _line(error: BaseException) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]
 
 
-def backend_of(scene: Scene) -> str:
+def auto_backend(scene: Scene) -> str:
     """Return the backend that ``auto`` selects for a scene: ``embedded`` or ``graph``."""
-    if find_spec("embreex") is None or "embedded" not in plugins(GROUP):
+    if find_spec("embreex") is None or "embedded" not in find_plugins(GROUP):
         return "graph"
     return "embedded" if scene.viewpoints and has_geometry(scene) else "graph"
 
@@ -196,13 +196,13 @@ def make_auto(
     if rig is not None:
         # A wrong name is refused even if the backend would not use it.
         check_rig(rig)
-    if backend_of(scene) == "graph":
+    if auto_backend(scene) == "graph":
         from navloom.sim import graph
 
         return graph.make(
             scene, captions=captions, physics=physics, collision_threshold=collision_threshold
         )
-    embedded = plugin(GROUP, "embedded", "The simulator 'embedded'", SimulatorError)
+    embedded = load_plugin(GROUP, "embedded", "The simulator 'embedded'", SimulatorError)
     made: Simulator = embedded(
         scene,
         captions=captions,

@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import SimulatorError
-from navloom.scenes.distances import turn_between, wrapped
+from navloom.scenes.distances import turn_between, wrap_angle
 from navloom.scenes.scene import Point3
 from navloom.sim.protocol import Candidate, Observation, Pose, View
 
@@ -67,29 +67,31 @@ _GREEN = (0, 150, 0)
 _QUARTER = math.pi / 2
 
 
-def quarter(heading: float) -> float:
+def quarter_heading(heading: float) -> float:
     """Round a heading to a quarter turn: 0, 90, 180 or 270 degrees, in radians (VLN-MME C.1).
 
     Args:
         heading: radians; [45, 135) degrees gives 90.
     """
     # Rounded, since a computed heading of 45 degrees may be slightly less.
-    degrees = round(math.degrees(wrapped(heading)), 6)
+    degrees = round(math.degrees(wrap_angle(heading)), 6)
     return math.radians((math.floor((degrees + 45) / 90) % 4) * 90)
 
 
-def direction_of(heading: float, target: float) -> str:
+def panel_name(heading: float, target: float) -> str:
     """Return the strip's panel in which a direction lies: Left, Front, Right or Back.
 
     Args:
         heading: the agent's, radians; rounded to a quarter turn first.
         target: the direction's, radians in the scene's frame.
     """
-    turns = round(quarter(quarter(target) - quarter(heading)) / _QUARTER) % 4
+    turns = (
+        round(quarter_heading(quarter_heading(target) - quarter_heading(heading)) / _QUARTER) % 4
+    )
     return ("Front", "Right", "Back", "Left")[turns]
 
 
-def strip(
+def view_pngs(
     observation: Observation, heading: float, n: int = 4, *, markers: bool = False
 ) -> list[bytes]:
     """Return an observation's images for a model, as PNG files.
@@ -110,13 +112,13 @@ def strip(
         SimulatorError: another n; the observation has views but lacks one that is needed; or a view
             is not (height, width, 3) uint8.
     """
-    return [_png(picture) for picture in drawn(observation, heading, n, markers=markers)]
+    return [_png(picture) for picture in view_images(observation, heading, n, markers=markers)]
 
 
-def drawn(
+def view_images(
     observation: Observation, heading: float, n: int = 4, *, markers: bool = False
 ) -> list[Image]:
-    """Return an observation's images for a model, as Pillow images; see :func:`strip`."""
+    """Return an observation's images for a model, as Pillow images; see :func:`view_pngs`."""
     if n not in FORMS:
         forms = ", ".join(str(each) for each in FORMS)
         raise SimulatorError(f"{n} views cannot be shown: expected one of {forms}.")
@@ -137,11 +139,11 @@ def drawn(
     return [_panels([each], observation.pose, marked) for each in shown]
 
 
-def cut_strip(picture: Image) -> list[Image]:
+def split_strip(picture: Image) -> list[Image]:
     """Cut the four panels out of a strip, without their names; old strips had no gaps.
 
     Args:
-        picture: as :func:`strip` draws it with n = 4.
+        picture: as :func:`view_pngs` draws it with n = 4.
     """
     pixels = np.asarray(picture.convert("RGB"))
     wide = (picture.width - GAP * (len(DIRECTIONS) - 1)) // len(DIRECTIONS)
@@ -154,7 +156,7 @@ def cut_strip(picture: Image) -> list[Image]:
 
 
 @dataclass(frozen=True)
-class Panel:
+class StripPanel:
     """Panel of the strip, with its marker positions apart from the image.
 
     Attributes:
@@ -168,11 +170,11 @@ class Panel:
     markers: tuple[tuple[float, float, int], ...]
 
 
-def panels(observation: Observation, heading: float) -> list[Panel]:
+def strip_panels(observation: Observation, heading: float) -> list[StripPanel]:
     """Return the strip's panels for callers that draw markers themselves; empty without images.
 
     Raises:
-        SimulatorError: as :func:`strip`.
+        SimulatorError: as :func:`view_pngs`.
     """
     views = [view for view in observation.images.get("rgb", ()) if view.projection == "pinhole"]
     found = []
@@ -181,18 +183,18 @@ def panels(observation: Observation, heading: float) -> list[Panel]:
         height, width = pixels.shape[:2]
         marked = _placed(view, observation.pose, _marked(observation), width, height)
         places = tuple((x / width, y / height, number) for x, y, number, _ in marked)
-        found.append(Panel(name, pixels, places))
+        found.append(StripPanel(name, pixels, places))
     return found
 
 
 def _marked(observation: Observation) -> list[tuple[int, Candidate, bool]]:
     """Return number, candidate and whether it is hidden, the nearest candidate first."""
-    hidden = hidden_ways(observation)
+    hidden = hidden_candidates(observation)
     ways = sorted(enumerate(observation.candidates, 1), key=lambda each: each[1].distance)
     return [(number, way, way.viewpoint in hidden) for number, way in ways]
 
 
-def hidden_ways(observation: Observation) -> frozenset[str]:
+def hidden_candidates(observation: Observation) -> frozenset[str]:
     """Return the viewpoint ids of the candidates that are not visible from here.
 
     A candidate's own ``hidden`` counts if it is set, else the depth images decide. Without them
@@ -226,7 +228,7 @@ def _behind(way: Candidate, pose: Pose, depth: Sequence[View]) -> bool:
 
 
 def _quarters(views: Sequence[View], heading: float) -> list[tuple[View, str]]:
-    front = _nearest(views, quarter(heading), 0.0, math.radians(45))
+    front = _nearest(views, quarter_heading(heading), 0.0, math.radians(45))
     turns = {"Left": 3, "Front": 0, "Right": 1, "Back": 2}
     return [
         (_nearest(views, front.heading + turns[name] * _QUARTER, 0.0, math.radians(45)), name)
@@ -237,12 +239,12 @@ def _quarters(views: Sequence[View], heading: float) -> list[tuple[View, str]]:
 def _sweep(views: Sequence[View], heading: float, n: int) -> list[tuple[View, str]]:
     count, elevations = FORMS[n]
     apart = 2 * math.pi / count
-    first = math.floor(wrapped(heading) / apart + 0.5)
+    first = math.floor(wrap_angle(heading) / apart + 0.5)
     chosen = []
     for degrees in elevations:
         elevation = math.radians(degrees)
         for k in range(first, first + count):
-            view = _nearest(views, wrapped(k * apart), elevation, apart / 2)
+            view = _nearest(views, wrap_angle(k * apart), elevation, apart / 2)
             chosen.append((view, _label(turn_between(heading, k * apart), degrees)))
     return chosen
 
@@ -263,7 +265,7 @@ def _nearest(views: Sequence[View], heading: float, elevation: float, within: fl
     best = min(views, key=off)
     if off(best)[0] > within + 1e-3:
         raise SimulatorError(
-            f"The observation has no picture at heading {math.degrees(wrapped(heading)):.0f}, "
+            f"The observation has no picture at heading {math.degrees(wrap_angle(heading)):.0f}, "
             f"elevation {math.degrees(elevation):.0f} degrees, nor within "
             f"{math.degrees(within):.0f} of it ({len(views)} pictures): show fewer views."
         )

@@ -22,9 +22,9 @@ from langchain_core.messages import (
     convert_to_messages,
 )
 
-from navloom.models.binding import ANSWER_TOOL
 from navloom.models.builtin import estimate_tokens
 from navloom.models.messages import AnswerError, message_text, read_json_object
+from navloom.models.structured_output import ANSWER_TOOL
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,7 +380,7 @@ def _told(asked: Asked, job: str | None) -> dict[str, Any]:
 
 def _job_by_opening(messages: Sequence[BaseMessage]) -> str | None:
     """Return the job of our prompt whose first line begins the system message; else None."""
-    from navloom.prompts.load import load_prompt
+    from navloom.prompts.prompt_loader import load_prompt
 
     system = next((m for m in messages if isinstance(m, SystemMessage)), None)
     first = "" if system is None else message_text(system.content).partition("\n")[0]

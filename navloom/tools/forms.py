@@ -23,7 +23,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
 
-from navloom.files import and_more, packaged
+from navloom.files import join_some, package_yaml
 
 MOST_LISTED = 12
 """Limit of the names or faults in a message."""
@@ -58,7 +58,7 @@ def listed(names: Sequence[str], *, near: str | None = None) -> str:
     if near is not None:
         close = get_close_matches(near, names, n=MOST_LISTED, cutoff=0.4)
         names = [*close, *(n for n in names if n not in close)]
-    return and_more(names, MOST_LISTED) or "none"
+    return join_some(names, MOST_LISTED) or "none"
 
 
 class Form(BaseModel):
@@ -140,7 +140,7 @@ def _faults(error: ValidationError, form: type[Form], key: str) -> list[Violatio
     return found
 
 
-HEADINGS: tuple[str, ...] = tuple(packaged("navloom.tools", "headings.yaml"))
+HEADINGS: tuple[str, ...] = tuple(package_yaml("navloom.tools", "headings.yaml"))
 """Words that open a section of a prompt if a colon follows."""
 _HEADING = re.compile(
     rf"(?<!\w)({'|'.join(h.replace(' ', '[ _]') for h in HEADINGS)})( \d{{1,6}})?"

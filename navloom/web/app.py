@@ -27,8 +27,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from navloom.errors import NavloomError
-from navloom.models.secrets import one_line, redact
-from navloom.scenes.sparing import SPARING
+from navloom.models.redaction import error_line, redact
+from navloom.scenes.memory_policy import SPARING
 from navloom.web.documents import Documents, NotThereError
 from navloom.web.room import MOST_TOLD, WebRoom
 
@@ -137,12 +137,12 @@ def _said(status: int, words: str) -> JSONResponse:
 
 
 def _refused(_: Request, error: Exception) -> Response:
-    return _said(404 if isinstance(error, NotThereError) else 422, one_line(error))
+    return _said(404 if isinstance(error, NotThereError) else 422, error_line(error))
 
 
 def _defect(_: Request, error: Exception) -> Response:
     logging.getLogger("navloom").error("a defect of Navloom", exc_info=error)
-    return _said(500, f"a defect of Navloom: {one_line(error)}")
+    return _said(500, f"a defect of Navloom: {error_line(error)}")
 
 
 _HANDLERS: Any = {

@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Any
 
 from navloom.errors import NavloomError, RunError
-from navloom.files import and_more, make_folder, write_whole
+from navloom.files import join_some, make_folder, write_run_file
 from navloom.web.app import page_files
 from navloom.web.documents import MOST_COMPARED, Documents, NotGivenError
 
@@ -100,7 +100,7 @@ class _Same:
 def _say_left_out(documents: Documents, note: Callable[[str], None]) -> None:
     if scenes := sorted(documents.kept_back):
         note(
-            f"plans, captions, prompts and pictures of {and_more(scenes, _MOST_NAMED)} are"
+            f"plans, captions, prompts and pictures of {join_some(scenes, _MOST_NAMED)} are"
             " left out: their licences do not let them be given on. --with-licensed of `navloom"
             " view --bundle` and `navloom report` keeps them in"
         )
@@ -141,7 +141,7 @@ def write_bundle(
     offline = _told_offline(packs, first)
     if target.suffix == ".html":
         page = _one_file(packs, offline)
-        write_whole(target, page)
+        write_run_file(target, page)
         return len(page)
     if target.is_dir() and any(target.iterdir()) and not (target / _MARK).exists():
         raise RunError(f"{target} holds other files: give --bundle a new folder, or NAME.html")
@@ -156,7 +156,7 @@ def write_bundle(
         if f"doc/{old.name}" not in files:
             old.unlink()
     for name, data in files.items():
-        write_whole(target / name, data)
+        write_run_file(target / name, data)
     (target / _MARK).touch()
     return sum(map(len, files.values()))
 

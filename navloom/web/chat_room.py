@@ -30,10 +30,10 @@ from navloom.graphs.chat.threads import (
     threads_of,
 )
 from navloom.scenes.bodies import DEFAULT_BODY
-from navloom.scenes.plan_look import readable
+from navloom.scenes.plan_style import to_words
 from navloom.scenes.scene import Scene
 from navloom.sim.protocol import Pose, Simulator
-from navloom.sim.viewer import can_look
+from navloom.sim.scene_images import can_render
 from navloom.tools.chat.places import name_of
 from navloom.web.chat_sitting import Sitting, pose_of
 from navloom.web.room import WebRoom, told
@@ -103,7 +103,7 @@ class ChatRoom(WebRoom):
         self._scene: Scene = simulator.scene
         self._body = self._spare[0].embodiment.name
         # Views from a backend come from a separate simulator, not from a conversation's own.
-        self._sees = "rgb" in simulator.capabilities and not can_look(self._scene)
+        self._sees = "rgb" in simulator.capabilities and not can_render(self._scene)
         self._eye: Simulator | None = None
         self._settings = copy_context()
         self._sittings: dict[str, Sitting] = {}
@@ -335,13 +335,13 @@ def _seen(sitting: Sitting, eye: Simulator | None) -> bytes:
 
 def _drawn(scene: Scene, viewpoint: str, heading: float, off: Any, eye: Simulator | None) -> bytes:
     if eye is None:
-        from navloom.sim.viewer import panorama_at
+        from navloom.sim.scene_images import candidate_panorama
 
-        return panorama_at(scene, viewpoint, heading, size=_VIEW, at=off)
-    from navloom.sim.views import strip
+        return candidate_panorama(scene, viewpoint, heading, size=_VIEW, at=off)
+    from navloom.sim.views import view_pngs
 
     pose = Pose(scene.viewpoint_by_id[viewpoint].position, heading, 0.0, viewpoint)
-    return strip(eye.reset({"eye": (pose, DEFAULT_BODY)})["eye"], heading, 4, markers=True)[0]
+    return view_pngs(eye.reset({"eye": (pose, DEFAULT_BODY)})["eye"], heading, 4, markers=True)[0]
 
 
 def home_of(scene: Scene) -> dict[str, Any]:
@@ -355,7 +355,7 @@ def home_of(scene: Scene) -> dict[str, Any]:
     # Only the first item of each name; `_name` gives the exact name of one of a dozen chairs.
     things: dict[str | None, dict[str, str]] = {}
     for item in scene.items:
-        things.setdefault(item.region, {}).setdefault(readable(item.name), item.id)
+        things.setdefault(item.region, {}).setdefault(to_words(item.name), item.id)
     rooms = [
         {
             "id": each.id,
@@ -368,6 +368,6 @@ def home_of(scene: Scene) -> dict[str, Any]:
     ]
     plan = plan_drawing(plan_data(scene)).record()
     return {
-        "scene": scene.uri, "plan": plan, "rooms": rooms, "sees": can_look(scene),
+        "scene": scene.uri, "plan": plan, "rooms": rooms, "sees": can_render(scene),
         "most": MOST_SAID,
     }  # fmt: skip

@@ -23,8 +23,8 @@ from navloom.errors import NavloomError
 from navloom.graphs.chat.state import Context
 from navloom.graphs.chat.talk import Listener, Talk
 from navloom.graphs.chat.threads import open_thread
-from navloom.models.call import current_settings
-from navloom.models.secrets import one_line, redact
+from navloom.models.model_call import current_settings
+from navloom.models.redaction import error_line, redact
 from navloom.models.usage import Budget, ModelUsage, total_cost
 from navloom.scenes.scene import Scene
 from navloom.tools.chat.places import room_name
@@ -127,11 +127,11 @@ class Sitting(Listener):
         try:
             return await work
         except (NavloomError, sqlite3.Error) as error:
-            self.said("error", one_line(error))
+            self.said("error", error_line(error))
         except Exception as error:
             # The conversation can go on.
             logging.getLogger("navloom").exception("a defect of Navloom")
-            self.said("error", f"a defect of Navloom: {one_line(error)}")
+            self.said("error", f"a defect of Navloom: {error_line(error)}")
         finally:
             self.tell_now()
 

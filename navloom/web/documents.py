@@ -30,7 +30,7 @@ from navloom.errors import NavloomError, RunError
 from navloom.evals.report.blocks import Detail, Prose, SceneMap, record_of
 from navloom.evals.report.paired import comparison_blocks, pair_detail
 from navloom.evals.run_folder import package_version
-from navloom.models.secrets import redacted
+from navloom.models.redaction import redact_value
 from navloom.web.run_source import CHUNK, LICENSED, LIST_COLUMNS, Source
 
 _MOST_PLANS = 12
@@ -97,7 +97,7 @@ class Documents:
             NavloomError: its source cannot be read; the message is one line.
         """
         with self._lock:
-            found = redacted(self._made(path))
+            found = redact_value(self._made(path))
         if not self._places:
             return found
         said = json.dumps(found, ensure_ascii=False)

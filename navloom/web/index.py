@@ -20,7 +20,15 @@ from typing import Any
 from navloom.disk_cache import VIEWS, content_key
 from navloom.errors import RunError
 from navloom.evals.report.blocks import Cell, Column
-from navloom.files import ANY, LineForm, LinePosition, line_at, parse_line, shortened, whole_lines
+from navloom.files import (
+    ANY,
+    LineFormat,
+    LinePosition,
+    complete_lines,
+    parse_line,
+    read_line_at,
+    truncate,
+)
 
 MOST_BYTES = 16 * 1024 * 1024
 """Limit of a line in bytes; a page shows no longer ones."""
@@ -69,7 +77,7 @@ class LineIndex:
 
     path: Path
     columns: Sequence[Column]
-    form: LineForm = ANY
+    form: LineFormat = ANY
     key: str = ""
     kept: bool = True
     rows: list[IndexRow] = field(default_factory=list)
@@ -88,7 +96,7 @@ class LineIndex:
             self._clear()
         last = self.rows[-1].place if self.rows else None
         with _without_collector():
-            for place, line in whole_lines(self.path, last, MOST_BYTES):
+            for place, line in complete_lines(self.path, last, MOST_BYTES):
                 self._add(self._row(place, line))
         new = len(self.rows) - self._saved
         if self.kept and new and (new >= _KEPT_FROM or new * 10 >= self._saved >= _KEPT_FROM):
@@ -108,7 +116,7 @@ class LineIndex:
         row = self.rows[self._by_id[name]]
         if row.place.bytes > MOST_BYTES:
             raise RunError(self._long(row.place))
-        found = line_at(self.path, row.place, self.form)
+        found = read_line_at(self.path, row.place, self.form)
         if found["id"] != name:
             raise RunError(f"{self.path} was changed while it was looked at: load the page again")
         return found
@@ -220,7 +228,7 @@ def cells_of(columns: Sequence[Column], line: Mapping[str, Any]) -> list[Any]:
 
 def _sound(value: Any) -> Cell:
     if isinstance(value, str):
-        return shortened(value, _MOST_TEXT)
+        return truncate(value, _MOST_TEXT)
     if isinstance(value, float):
         # Six decimals are more than a table shows, and halve the bytes.
         return round(value, 6) if abs(value) < 1e300 else None

@@ -18,7 +18,7 @@ from navloom.evals.report.writers import NAME, KeptReport, read_report
 from navloom.evals.run_scenes import scene_blocks
 from navloom.files import LinePosition
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import SceneNames, list_scenes, load_scene, scene_of
+from navloom.scenes.scene_uri import SceneLookup, get_scene, list_scenes, load_scene
 from navloom.web.index import IndexRow, cells_of
 from navloom.web.run_source import FIRST, Header, Source, size_and_time
 
@@ -92,8 +92,8 @@ class DatasetSource(Source):
         return self._homes.load(uri)
 
     @cached_property
-    def _homes(self) -> SceneNames:
-        return SceneNames(self._where)
+    def _homes(self) -> SceneLookup:
+        return SceneLookup(self._where)
 
 
 class ReportSource(Source):
@@ -170,7 +170,7 @@ class HomeSource(Source):
     def tab(self, name: str) -> Sequence[Block]:
         """Return the home's plan, rooms and items."""
         del name
-        return scene_blocks(scene_of(self.uri), self.uri)
+        return scene_blocks(get_scene(self.uri), self.uri)
 
     def scenes(self) -> Iterable[str]:
         """Return the home's own URI."""

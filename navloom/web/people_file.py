@@ -11,7 +11,7 @@ from typing import Any
 
 from navloom.errors import UsageError
 from navloom.evals.people.study_folder import People, Rater
-from navloom.files import write_whole
+from navloom.files import write_run_file
 from navloom.web.bundle import one_file
 from navloom.web.documents import Documents
 from navloom.web.people_source import PeopleSource, form_record, plan_keys, shown_record
@@ -46,7 +46,7 @@ def write_forms(people: People, *, licensed: bool = False) -> Iterator[Path]:
     plans: dict[str, Any] = {}
     for rater in people.file.raters:
         path = people.path / f"form-{rater.name}.html"
-        write_whole(path, one_file(_pages(people, rater, documents, plans), "", people=True))
+        write_run_file(path, one_file(_pages(people, rater, documents, plans), "", people=True))
         yield path
 
 

@@ -29,7 +29,7 @@ from navloom.errors import UsageError
 from navloom.evals.people.form import Answer
 from navloom.evals.people.ratings_file import RatingsFile
 from navloom.evals.people.study_folder import Item, People, Rater, Rating, read_links
-from navloom.models.secrets import remember
+from navloom.models.redaction import register_secret
 from navloom.web.documents import Documents, NotThereError
 from navloom.web.people_source import PeopleSource, form_record, plan_keys, shown_record
 from navloom.web.room import WebRoom, told
@@ -113,7 +113,7 @@ class PeopleRoom(WebRoom):
         raters = {each.name: each for each in ratings.people.file.raters}
         for name, token in read_links(folder).items():
             if name in raters and len(token) >= 16:
-                remember(token, "rater's token")
+                register_secret(token, "rater's token")
                 self._seats[token] = Seat(ratings, raters[name])
 
     def admits(self, token: str, path: str) -> bool:
@@ -202,7 +202,7 @@ class PeopleRoom(WebRoom):
 def _first(error: Exception) -> str:
     from pydantic import ValidationError
 
-    from navloom.scenes.checked_files import first_problem
+    from navloom.scenes.safe_files import first_problem
 
     return first_problem(error) if isinstance(error, ValidationError) else str(error)
 

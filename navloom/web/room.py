@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 from navloom.errors import UsageError
-from navloom.scenes.checked_files import first_problem
+from navloom.scenes.safe_files import first_problem
 
 MOST_TOLD = 256 * 1024
 """Limit of a request body in bytes."""

@@ -22,9 +22,9 @@ from navloom.evals.report.blocks import Block, Column, Detail, Fact, Facts, Grid
 from navloom.evals.report.document import Table, number, percent
 from navloom.evals.run_folder import line_form, package_version, read_run, read_summary
 from navloom.evals.run_scenes import run_scene
-from navloom.files import formed
+from navloom.files import check_format
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import scene_of
+from navloom.scenes.scene_uri import get_scene
 from navloom.web.index import IndexRow, LineIndex
 
 CHUNK = 1000
@@ -127,7 +127,7 @@ class Source(ABC):
 
     def load(self, uri: str) -> Scene:
         """Load a scene of its maps; raise SceneError if it is gone."""
-        return scene_of(uri)
+        return get_scene(uri)
 
     def state(self) -> tuple[Any, ...]:
         """Return a value that changes when the source changes: sizes and times of its files."""
@@ -186,7 +186,7 @@ class RunSource(Source):
         self.path = path
         self.said = read_run(path)
         self.kind: Kind = kind_of(path)
-        with formed(f"{path / 'run.json'}", f"a run of `navloom {self.kind.command}`"):
+        with check_format(f"{path / 'run.json'}", f"a run of `navloom {self.kind.command}`"):
             own = tuple(self.kind.columns(self.said))
         taken = {column.name for column in own}
         self._columns = (*FIRST, *own, *(each for each in LAST if each.name not in taken))
@@ -270,14 +270,16 @@ class RunSource(Source):
             now, (then, blocks) = self.state(), self._made.get(name, (None, ()))
             if now != then:
                 # These read all lines, so they are cached until a line is added.
-                with formed(f"a sample of {self.path}", f"one of `navloom {self.kind.command}`"):
+                with check_format(
+                    f"a sample of {self.path}", f"one of `navloom {self.kind.command}`"
+                ):
                     blocks = made(self.path)
                 self._made[name] = now, blocks
             return [*blocks, *run_blocks(self.path)] if name == "scores" else blocks
         if name == "cost":
-            with formed(f"{self.path / 'summary.json'}", "a summary"):
+            with check_format(f"{self.path / 'summary.json'}", "a summary"):
                 return self._cost()
-        with formed(f"{self.path / 'run.json'}", f"a run of `navloom {self.kind.command}`"):
+        with check_format(f"{self.path / 'run.json'}", f"a run of `navloom {self.kind.command}`"):
             return self._request()
 
     def detail(self, name: str) -> Detail:
@@ -288,7 +290,9 @@ class RunSource(Source):
         line = index.line(name)
         if line.get("status") == "error" or self.kind.detail is None:
             return _plain_detail(line)
-        with formed(f"{self.path}: the sample '{name}'", f"one of `navloom {self.kind.command}`"):
+        with check_format(
+            f"{self.path}: the sample '{name}'", f"one of `navloom {self.kind.command}`"
+        ):
             detail: Detail = self.kind.detail(self.path, line)
         people = sample_blocks(self.path, name)
         return replace(detail, blocks=(*detail.blocks[:1], *people, *detail.blocks[1:]))

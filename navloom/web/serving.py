@@ -18,7 +18,7 @@ import uvicorn
 
 from navloom.disk_cache import TOKEN_FILE, cache_folder
 from navloom.errors import UsageError
-from navloom.models.secrets import remember, say, tell
+from navloom.models.redaction import print_err, print_out, register_secret
 from navloom.web.app import make_app
 from navloom.web.documents import Documents
 from navloom.web.room import WebRoom
@@ -35,7 +35,7 @@ def sound_token(token: str) -> str:
     """
     if not _SOUND.fullmatch(token):
         raise UsageError("--token: expected 16 to 200 letters, digits, - and _")
-    remember(token, "token")
+    register_secret(token, "token")
     return token
 
 
@@ -119,10 +119,10 @@ def serve_pages(
     listening = _listen(place.host, place.port)
     at = listening.getsockname()[1]
     if place.port and at != place.port:
-        say(f"navloom: port {place.port} is in use; this is port {at}")
+        print_err(f"navloom: port {place.port} is in use; this is port {at}")
     address = f"{place.named(at)}/#token={known}" + (f"&to={first}" if first else "")
-    tell(f"{said} {address}".strip())
-    say("navloom: Ctrl-C ends it")
+    print_out(f"{said} {address}".strip())
+    print_err("navloom: Ctrl-C ends it")
     if opens:
         webbrowser.open(address)
     app = make_app(documents, token=known, port=at, hosts=place.names, rooms=rooms)

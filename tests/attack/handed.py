@@ -23,7 +23,7 @@ import navloom.judges
 import navloom.scenes
 from navloom.cli.main import main
 from navloom.errors import RunError
-from navloom.models.cache import ResponseCache
+from navloom.models.response_cache import ResponseCache
 from navloom.scenes import load_scene
 from tests.attack.mutators import BLIND, Mutator, in_json, in_lines, in_pages
 from tests.cli.small import small_file
@@ -33,7 +33,7 @@ from tests.evals.judging.test_run import line
 from tests.evals.tasks.folder import folder as tasks_folder
 from tests.graphs.judging.test_rubric import row as trace_row
 from tests.judges.paths import WRONG
-from tests.models.test_local import HEAD, gguf
+from tests.models.test_local_model import HEAD, gguf
 from tests.scenes.formats.test_hm3d_import import OBJECTS, ROOMS
 
 REAL = os.environ.get("NAVLOOM_DATA")
@@ -480,7 +480,7 @@ HANDED: tuple[Handed, ...] = (
         {"cache/*": JSON, "cache/*/*": JSON, "*.gguf": BLIND},
         ("cache info --cache cache", "cache prune --cache cache --older-than 9d"),
         readers=(
-            "navloom.models.local_gguf:read_head model.gguf",
+            "navloom.models.local_gguf:read_header model.gguf",
             "tests.attack.handed:read_cache cache",
         ),
     ),

@@ -19,10 +19,10 @@ from unittest import mock
 
 from navloom.cli.main import main
 from navloom.evals.run_folder import _line_check, request_hash
-from navloom.files import LineForm
-from navloom.models import spec
-from navloom.models.registry import _PROVIDERS, get_model, register_provider
-from navloom.models.spec import Options, Provider, origin_of
+from navloom.files import LineFormat
+from navloom.models import model_spec
+from navloom.models.model_registry import _PROVIDERS, get_model, register_provider
+from navloom.models.model_spec import ModelOptions, Provider, origin_of
 from navloom.testing.faults import Fault, Status
 from navloom.testing.server import ModelServer
 from navloom.testing.wire import brain
@@ -76,7 +76,7 @@ DISGUISES = (
 """What a stranger may write for a model; ``mine`` is a package's provider."""
 
 
-def _make_mine(name: str, options: Options) -> Any:
+def _make_mine(name: str, options: ModelOptions) -> Any:
     """A package's provider that takes the user's key along."""
     from langchain_openai import ChatOpenAI
 
@@ -96,8 +96,8 @@ def _as_a_user(folder: Path) -> Iterator[None]:
         for name in ("OPENAI_BASE_URL", "VLLM_BASE_URL", "ANTHROPIC_BASE_URL"):
             os.environ.pop(name, None)
         os.chdir(folder)
-        spec._distrusted.clear()
-        spec._allowed.clear()
+        model_spec._distrusted.clear()
+        model_spec._allowed.clear()
         register_provider(Provider("mine", "a package's", _make_mine))
         try:
             yield
@@ -168,8 +168,8 @@ def _rewrite(run: Path, old: str, new: str) -> None:
     assert old in text, text
     said["request"] = json.loads(text.replace(json.dumps(old), json.dumps(new)))
     said["request_hash"] = request_hash(said["kind"], said["request"], said["seed"])
-    before, said["line_check"] = LineForm(said["line_check"].encode()), _line_check(said)
-    after = LineForm(said["line_check"].encode())
+    before, said["line_check"] = LineFormat(said["line_check"].encode()), _line_check(said)
+    after = LineFormat(said["line_check"].encode())
     errors = (run / "errors.jsonl").read_bytes().splitlines(keepends=True)
     lines = [after.closed((before.opened(each) or b"") + b"\n") for each in errors]
     (run / "errors.jsonl").write_bytes(b"".join(lines))

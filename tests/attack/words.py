@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 
 from navloom.judges.fence import MOST_EXPLANATION, neutralise
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.tools.navigation.leaks import find_leaks, without_leaks
 from tests.attack.attack import Attack
 from tests.judges.broad_reader import read_verdict

@@ -60,11 +60,11 @@ RULES = {
     "navloom/evals/navigation": "failure_[bcfw]* failures metrics path_metrics scores"
     " submission subset",
     "navloom/judges": "fence traversability verdict",
-    "navloom/models": "binding call failure usage",
-    "navloom/scenes": "annotate bodies distances floor_graph box_graph",
+    "navloom/models": "structured_output model_call call_failure usage",
+    "navloom/scenes": "region_annotation bodies distances floor_graph box_graph",
     "worlds/navloom_worlds/mend": "scene_edits",
     "worlds/navloom_worlds/homes": "viewpoint_placement",
-    "navloom/sim": "composer",
+    "navloom/sim": "caption_composer",
 }
 """Folders of the packages, and globs of the modules in them where something is decided."""
 MOST_A_FILE = 3

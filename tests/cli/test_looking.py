@@ -12,7 +12,7 @@ from PIL import Image
 
 from navloom.cli.main import main
 from navloom.evals.video import sample_frames
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 
 
 def _shown(path: Path) -> np.ndarray:

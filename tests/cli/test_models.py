@@ -135,7 +135,7 @@ def test_models_and_doctor_tell_of_local_models_and_serving(
 ) -> None:
     there: set[str] = set()
     monkeypatch.setattr(
-        "navloom.models.spec.find_spec", lambda name: name if name in there else None
+        "navloom.models.model_spec.find_spec", lambda name: name if name in there else None
     )
     monkeypatch.setattr("navloom.cli.serve.find_vllm", lambda: None)
     assert main(["models"]) == 0

@@ -10,7 +10,7 @@ from PIL import Image
 
 from navloom.cli.main import main
 from navloom.scenes.lexicon import scene_prompt
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from tests.cli.small import small_file, small_scene
 
 
@@ -109,10 +109,10 @@ def test_annotate_places_viewpoints(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_annotate_types_unknown_rooms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from navloom.scenes.annotate import relabel
     from navloom.scenes.formats.scene_json import save
+    from navloom.scenes.region_annotation import relabel_regions
 
-    scene = relabel(small_scene(), {"Kitchen_0": "Unknown"})
+    scene = relabel_regions(small_scene(), {"Kitchen_0": "Unknown"})
     uri, out = str(save(scene, tmp_path / "in.json")), tmp_path / "out.json"
     assert main(["scenes", "annotate", uri, "--out", str(out)]) == 0
     assert "1 of 1 unknown rooms typed" in capsys.readouterr().err

@@ -14,7 +14,7 @@ from navloom.errors import RunError
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.models import get_model
-from navloom.models.cache import ResponseCache, cache_key
+from navloom.models.response_cache import ResponseCache, cache_key
 from navloom.testing import ModelServer, Status, brain
 from tests.judges.paths import record
 

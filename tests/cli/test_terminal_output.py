@@ -10,7 +10,7 @@ import pytest
 
 import navloom.cli
 from navloom.cli.main import main
-from navloom.models.registry import get_model
+from navloom.models.model_registry import get_model
 from navloom.scenes import load_scene
 from navloom.testing.faults import Status
 from navloom.testing.server import ModelServer

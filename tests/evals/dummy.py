@@ -24,7 +24,7 @@ from langgraph.runtime import Runtime
 from navloom.evals.run_folder import RunFolder
 from navloom.evals.runner import run_batch
 from navloom.evals.session import Sample, Session, make_id, sample_seed
-from navloom.models.usage import paid_for, stamped
+from navloom.models.usage import reply_usage, stamp_reply
 
 STEPS = 8
 
@@ -59,7 +59,7 @@ def step(number: int) -> Any:
             os.write(fd, f"{context.name} {number}\n".encode())
             os.close(fd)
         usage = {"input_tokens": 10, "output_tokens": 2, "total_tokens": 12}
-        told = stamped(
+        told = stamp_reply(
             AIMessage(f"{number}:" + "x" * 800, id=f"{number}", usage_metadata=usage),
             model=context.model,
             role="generator",
@@ -67,7 +67,7 @@ def step(number: int) -> Any:
             retries=0,
             cached=False,
         )
-        update: State = {"messages": [told], "paid": [paid_for(told)]}
+        update: State = {"messages": [told], "paid": [reply_usage(told)]}
         if number == STEPS - 1:
             odd = state["seed"] % 2
             update["status"] = "failed" if odd else "ok"

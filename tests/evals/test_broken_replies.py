@@ -15,7 +15,7 @@ from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_errors, read_samples
 from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
-from navloom.models.registry import get_model
+from navloom.models.model_registry import get_model
 from navloom.testing.faults import Fault, Status
 from navloom.testing.server import ModelServer
 from navloom.testing.wire import brain

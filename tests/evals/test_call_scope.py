@@ -25,10 +25,10 @@ from navloom.evals.run_folder import read_errors, read_samples
 from navloom.evals.runner import run_kind
 from navloom.evals.session import Session, Stop
 from navloom.models import get_model
-from navloom.models.cache import ResponseCache
-from navloom.models.call import CallSettings, Retry
-from navloom.models.failure import Failure
-from navloom.models.usage import Limits
+from navloom.models.call_failure import Failure
+from navloom.models.model_call import CallSettings, RetryEvent
+from navloom.models.response_cache import ResponseCache
+from navloom.models.usage import UsageLimits
 from navloom.testing import Delay, Drop, Garble, ModelServer, Status, brain
 from tests.testing.table import short_waits
 
@@ -174,10 +174,10 @@ def test_a_storm_of_retries_is_a_line_now_and_then() -> None:
     display.note = said.append  # type: ignore[method-assign]
     told: list[str] = []
     settings = CallSettings(on_retry=lambda name, _: told.append(name))
-    around = CallScope(settings, Limits(), display, 1).of_calls()
+    around = CallScope(settings, UsageLimits(), display, 1).of_calls()
     assert around.on_retry is not None
     for _ in range(50):
-        around.on_retry("a/b", Retry(1, Failure("rate", "slow down", 429), 1.0))
+        around.on_retry("a/b", RetryEvent(1, Failure("rate", "slow down", 429), 1.0))
     assert len(said) == 1
     assert len(told) == 50
 

@@ -26,9 +26,9 @@ from navloom.evals.run_folder import read_errors, read_samples
 from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.models import get_model
-from navloom.models.cache import ResponseCache
-from navloom.models.call import CallSettings
-from navloom.models.messages import EndedCall, image_block
+from navloom.models.messages import CallRecord, image_block
+from navloom.models.model_call import CallSettings
+from navloom.models.response_cache import ResponseCache
 from navloom.testing import ModelServer, Status, brain
 
 KEY = "sk-canary/Zebra+42-quince-77=="
@@ -39,13 +39,13 @@ def asked(**changes: Any) -> SynthRequest:
     return SynthRequest(**{"kind": "collab", "spec": "demo:", "n": 6} | changes)
 
 
-def heard(out: Path, request: Any = None, **session: Any) -> dict[str, list[EndedCall]]:
+def heard(out: Path, request: Any = None, **session: Any) -> dict[str, list[CallRecord]]:
     """A run, and what its calls were when they were told."""
-    told: list[EndedCall] = []
+    told: list[CallRecord] = []
     settings = CallSettings(on_call=told.append)
     run_kind(request or asked(), out, Session(settings=settings, max_connections=1, **session))
     samples = sorted(counts(out))
-    found: dict[str, list[EndedCall]] = {name: [] for name in samples}
+    found: dict[str, list[CallRecord]] = {name: [] for name in samples}
     left = iter(told)
     for line in (json.loads(text) for text in (out / "samples.jsonl").read_text().splitlines()):
         for _ in range(line["usage"]["calls"]):
@@ -239,14 +239,14 @@ def test_what_cannot_be_written_down_is_said_once_and_breaks_nothing(tmp_path: P
     assert len(calls_of(tmp_path, "s")) == 1
 
 
-def call(**changes: Any) -> EndedCall:
+def call(**changes: Any) -> CallRecord:
     plain: dict[str, Any] = {"model": "a/b", "role": "generator", "node": "ask", "step": 1}
     plain |= {"messages": [HumanMessage("x")], "bound": {}, "reply": AIMessage("y"), "error": None}
     plain |= {"began": 1.0, "seconds": 0.5, "retries": 0, "cached": False}
-    return EndedCall(**plain | changes)
+    return CallRecord(**plain | changes)
 
 
-def write(run: Path, made: list[EndedCall], note: Any = lambda _: None) -> None:
+def write(run: Path, made: list[CallRecord], note: Any = lambda _: None) -> None:
     """Keep calls of a sample ``s``."""
 
     async def end() -> None:
@@ -267,7 +267,7 @@ def test_what_a_kill_left_is_read_and_gone_on_with(tmp_path: Path) -> None:
     run = tmp_path / "r"
     left: list[Path] = []
 
-    def leave(_: EndedCall) -> None:
+    def leave(_: CallRecord) -> None:
         if run.exists() and (run / NAME).exists():
             to = tmp_path / str(len(left))
             with suppress(FileNotFoundError):

@@ -11,9 +11,9 @@ from navloom.evals.navcraft.export import export_run
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
-from navloom.models.cache import ResponseCache
-from navloom.models.call import CallSettings
-from navloom.models.registry import get_model
+from navloom.models.model_call import CallSettings
+from navloom.models.model_registry import get_model
+from navloom.models.response_cache import ResponseCache
 from navloom.testing.faults import Status
 from navloom.testing.server import ModelServer
 from navloom.testing.wire import brain

@@ -14,7 +14,7 @@ from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navcraft.results import build_report
 from navloom.evals.run_folder import homes_of
 from navloom.evals.runner import run_kind
-from navloom.scenes import uri
+from navloom.scenes import scene_uri
 from navloom_worlds.homes import home_source
 from navloom_worlds.homes.home_names import VERSION
 
@@ -65,9 +65,9 @@ def test_a_run_of_another_version_is_not_gone_on_with_nor_drawn(
 
 
 def test_a_scene_that_is_no_home_has_no_version() -> None:
-    assert uri.other_homes("hm3d:x", "0") is None
-    assert uri.other_homes("home:7", None) is None
-    assert uri.other_homes("home:7", str(VERSION)) is None
+    assert scene_uri.homes_mismatch("hm3d:x", "0") is None
+    assert scene_uri.homes_mismatch("home:7", None) is None
+    assert scene_uri.homes_mismatch("home:7", str(VERSION)) is None
 
 
 @pytest.mark.parametrize("versions", [None, "x", 7, [], {}, {"homes": None}])

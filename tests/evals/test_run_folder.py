@@ -18,7 +18,7 @@ from navloom import files as lines_module
 from navloom.errors import RunError
 from navloom.evals.run_folder import RunFolder, read_errors, read_run, read_samples
 from navloom.evals.session import check_id, make_id, sample_seed
-from navloom.files import LineFile, read_lines
+from navloom.files import JsonlFile, read_lines
 from tests.evals.lines import checked
 
 
@@ -162,12 +162,12 @@ def test_a_file_cut_anywhere_keeps_its_whole_lines(
     tmp_path_factory: pytest.TempPathFactory, cut: int, names: list[str]
 ) -> None:
     path = tmp_path_factory.mktemp("cut") / "s.jsonl"
-    with LineFile(path) as file:
+    with JsonlFile(path) as file:
         for name in names:
             file.append({"id": name, "text": "é\n\u2028"})
     data = path.read_bytes()[:cut]
     path.write_bytes(data)
-    with LineFile(path) as file:
+    with JsonlFile(path) as file:
         assert len(file.ids) == data.count(b"\n")
         for name in set(names) - file.ids:
             file.append({"id": name, "text": "again"})

@@ -29,8 +29,8 @@ from navloom.evals.run_folder import read_errors, read_samples
 from navloom.evals.runner import run_batch
 from navloom.evals.session import Sample, Session, Stop, select
 from navloom.graphs.agent import open_checkpoints
-from navloom.models.secrets import one_line
-from navloom.models.usage import ModelUsage, paid_for, price_of, usage_in
+from navloom.models.redaction import error_line
+from navloom.models.usage import ModelUsage, price_of, reply_usage, sum_usage
 from tests.evals.dummy import STEPS, DummyJob, make_samples, open_folder, program
 
 
@@ -189,10 +189,10 @@ async def test_errors_outside_the_graph_are_errors_of_the_sample_too(tmp_path: P
 
 def test_one_line_is_bounded_and_tells_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-abcdefghijk")
-    said = one_line(ValueError("bad key sk-abcdefghijk\n" + "x" * 5000))
+    said = error_line(ValueError("bad key sk-abcdefghijk\n" + "x" * 5000))
     assert said.startswith("ValueError: bad key <OPENAI_API_KEY> xxx")
     assert len(said) == 500
-    assert one_line(KeyError()) == "KeyError"
+    assert error_line(KeyError()) == "KeyError"
 
 
 async def test_a_full_checkpoint_file_ends_the_session_with_one_line(
@@ -507,8 +507,8 @@ async def test_checkpoints_bring_back_messages_and_nothing_that_runs(tmp_path: P
 
 def test_usage_counts_what_models_wrote() -> None:
     usage = {"input_tokens": 5, "output_tokens": 7, "total_tokens": 12}
-    paid = [paid_for(AIMessage("y", usage_metadata=usage)), paid_for(AIMessage("z"))]
-    used = usage_in(ModelUsage.read(each) for each in paid)
+    paid = [reply_usage(AIMessage("y", usage_metadata=usage)), reply_usage(AIMessage("z"))]
+    used = sum_usage(ModelUsage.read(each) for each in paid)
     assert used == {"calls": 2, "input_tokens": 5, "output_tokens": 7}
     # Nobody asked for these by the way that tells the model.
     assert [each["cost_usd"] for each in paid] == [None, None]

@@ -34,8 +34,8 @@ from navloom.evals.navcraft.shown_dataset import (
 from navloom.evals.report import blocks as b
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.run_scenes import run_scene, scene_blocks
-from navloom.scenes.plan_look import readable
-from navloom.scenes.uri import load_scene
+from navloom.scenes.plan_style import to_words
+from navloom.scenes.scene_uri import load_scene
 from navloom.tools.navcraft.relay import RelayAnswer
 from navloom.tools.navcraft.relay_schedule import schedule_relay
 from tests.evals.every_kind import Made, make_every_kind
@@ -280,7 +280,7 @@ def test_rooms_have_the_plans_names_wherever_the_page_speaks(made: Made) -> None
         told = {each.who: each.text for each in said.said}
         nodes = [n for n in line["result"]["nodes"] or () if n]
         scene = run_scene(made["capnav"], line["scene"])
-        region = [readable(scene.viewpoint_by_id[node].region or "") for node in nodes]
+        region = [to_words(scene.viewpoint_by_id[node].region or "") for node in nodes]
         assert told.get("by way of", "") == " → ".join(region)
         assert told["on the plan"].startswith("from ")
 

@@ -27,12 +27,12 @@ from navloom.evals.runner import run_batch, run_kind
 from navloom.evals.session import Session, Stop
 from navloom.graphs.turns import tool_turn
 from navloom.models import get_model
-from navloom.models.binding import bind
-from navloom.models.cache import ResponseCache
-from navloom.models.call import CallSettings, acall
+from navloom.models.model_call import CallSettings, acall
+from navloom.models.redaction import redact
+from navloom.models.response_cache import ResponseCache
 from navloom.models.scripted import ScriptedChatModel
-from navloom.models.secrets import redact
-from navloom.models.spans import END_S, agent_span, carried, run_span, tracing
+from navloom.models.spans import END_S, agent_span, run_span, trace_context, tracing
+from navloom.models.structured_output import bind
 from navloom.testing import ModelServer, Status, brain
 from tests.evals.dummy import DummyJob, make_samples, open_folder
 from tests.models.collector import Collector, Seen, tree
@@ -243,7 +243,7 @@ def test_a_sample_that_breaks_and_one_that_is_stopped(collector: Collector, tmp_
 
 def test_a_process_that_joins_links_its_samples_to_the_run(collector: Collector) -> None:
     with run_span("dummy", "here", print):
-        words = carried()
+        words = trace_context()
     assert all(isinstance(each, str) for pair in words.items() for each in pair)
     (run,) = collector.spans
 

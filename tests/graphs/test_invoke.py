@@ -11,8 +11,8 @@ from langgraph.graph import END, START, StateGraph
 
 from navloom.errors import ModelError, NavloomError, SceneError, UsageError
 from navloom.graphs.calling import run
-from navloom.models.registry import model_of
-from navloom.scenes.uri import SCENES_KEPT, scene_of
+from navloom.models.model_registry import resolve_model
+from navloom.scenes.scene_uri import SCENES_KEPT, get_scene
 from tests.cli.small import small_file, small_scene
 
 
@@ -62,26 +62,26 @@ def test_run_inside_a_graph_is_refused_and_does_not_hang() -> None:
 
 def test_a_scene_is_itself_or_its_uri_loaded_once(tmp_path: Path) -> None:
     scene = small_scene()
-    assert scene_of(scene) is scene
+    assert get_scene(scene) is scene
     uri = small_file(tmp_path)
-    assert scene_of(uri) == scene
-    assert scene_of(uri) is scene_of(uri)
+    assert get_scene(uri) == scene
+    assert get_scene(uri) is get_scene(uri)
 
 
 def test_only_a_few_scenes_are_kept(tmp_path: Path) -> None:
     uris = [small_file(tmp_path, f"s{number}") for number in range(SCENES_KEPT + 1)]
-    first = scene_of(uris[0])
-    assert [scene_of(uri).id for uri in uris] == [f"s{n}" for n in range(SCENES_KEPT + 1)]
-    assert scene_of(uris[0]) is not first
+    first = get_scene(uris[0])
+    assert [get_scene(uri).id for uri in uris] == [f"s{n}" for n in range(SCENES_KEPT + 1)]
+    assert get_scene(uris[0]) is not first
 
 
 def test_a_model_is_itself_or_its_name_made_once() -> None:
-    model = model_of("builtin/heuristic")
-    assert model_of("builtin/heuristic") is model
-    assert model_of(model) is model
+    model = resolve_model("builtin/heuristic")
+    assert resolve_model("builtin/heuristic") is model
+    assert resolve_model(model) is model
 
 
-@pytest.mark.parametrize("call", [lambda: scene_of("hm4d:x"), lambda: model_of("opnai/x")])
+@pytest.mark.parametrize("call", [lambda: get_scene("hm4d:x"), lambda: resolve_model("opnai/x")])
 def test_unknown_names_are_one_line(call: Any) -> None:
     with pytest.raises(NavloomError) as error:
         call()

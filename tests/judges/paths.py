@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from navloom.judges.traversability import build_record
-from navloom.scenes.traverse_table import Cell, Traversability
+from navloom.scenes.traversability_table import PassageCell, Traversability
 
 NODES = ("node_1", "node_2", "node_3", "node_4")
 NAMES = dict(zip(NODES, ("Hall", "Kitchen", "Stair landing", "Attic"), strict=True))
@@ -15,11 +15,11 @@ TRUTH = Traversability(
     NAMES,
     {
         "WHEELCHAIR": {
-            ("node_1", "node_2"): Cell(traversable=False, note="door too narrow"),
-            ("node_2", "node_3"): Cell(traversable=True),
-            ("node_4", "node_3"): Cell(traversable=False, note="cannot go up/down stairs"),
+            ("node_1", "node_2"): PassageCell(traversable=False, note="door too narrow"),
+            ("node_2", "node_3"): PassageCell(traversable=True),
+            ("node_4", "node_3"): PassageCell(traversable=False, note="cannot go up/down stairs"),
         },
-        "SWEEPER": {("node_1", "node_2"): Cell(traversable=True)},
+        "SWEEPER": {("node_1", "node_2"): PassageCell(traversable=True)},
     },
 )
 

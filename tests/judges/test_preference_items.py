@@ -11,7 +11,7 @@ from navloom.judges.preference_items import (
     spoiled_pairs,
     true_errands,
 )
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from navloom.errors import ModelError
-from navloom.models.local_gguf import model_file
+from navloom.models.local_gguf import find_model_file
 
 NAME = "smollm2"
 
@@ -29,7 +29,7 @@ def llama_server(path: Path | None = None, *, n_ctx: int = 2048) -> Iterator[str
 
     if path is None:
         try:
-            path = model_file(NAME).path
+            path = find_model_file(NAME).path
         except ModelError as error:
             pytest.skip(str(error))
     params = xllamacpp.CommonParams()

@@ -13,9 +13,9 @@ from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_samples
 from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
-from navloom.models import spec
-from navloom.models.registry import get_model, model_of
-from navloom.models.spec import AddressError, allow, distrust, origin_of, trust
+from navloom.models import model_spec
+from navloom.models.model_registry import get_model, resolve_model
+from navloom.models.model_spec import AddressError, allow, distrust, origin_of, trust
 from navloom.testing.faults import Status
 from navloom.testing.server import ModelServer
 from navloom.testing.wire import brain
@@ -33,8 +33,8 @@ def _nobody_was_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 def forget() -> None:
     """As a new process begins."""
-    spec._distrusted.clear()
-    spec._allowed.clear()
+    model_spec._distrusted.clear()
+    model_spec._allowed.clear()
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_what_was_allowed_is_remembered_by_the_next_process_and_for_that_origin_
 @pytest.mark.parametrize("spoiled", [b"", b"[]", b'{"format": "navloom.addresses/1"}', b"\xff" * 9])
 def test_a_spoiled_memory_trusts_nobody_and_is_mended(spoiled: bytes) -> None:
     allow(["http://gpu1:8000"])
-    (spec.state_folder() / "addresses.json").write_bytes(spoiled)
+    (model_spec.state_folder() / "addresses.json").write_bytes(spoiled)
     forget()
     distrust("openai/x,base_url=http://gpu1:8000/v1", "f.yaml: 'model'")
     with pytest.raises(AddressError):
@@ -184,7 +184,7 @@ def test_a_person_at_a_terminal_is_asked(answer: str, code: int, tmp_path: Path)
 
 def test_a_model_that_is_kept_is_distrusted_like_one_that_is_made() -> None:
     name = "openai/x,base_url=http://gpu1:8000/v1"
-    model_of(name)
+    resolve_model(name)
     distrust(name, "f.yaml: 'model'")
     with pytest.raises(AddressError):
-        model_of(name)
+        resolve_model(name)

@@ -12,11 +12,11 @@ from langchain_core.tools import tool
 
 from navloom import plugins
 from navloom.errors import ModelError
-from navloom.models.binding import bind
-from navloom.models.builtin import GROUP, BuiltinChatModel, Request, estimate_tokens
-from navloom.models.call import acall, model_name
-from navloom.models.registry import get_model
+from navloom.models.builtin import GROUP, BuiltinChatModel, PolicyRequest, estimate_tokens
+from navloom.models.model_call import acall, model_name
+from navloom.models.model_registry import get_model
 from navloom.models.scripted import ScriptedChatModel
+from navloom.models.structured_output import bind
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -32,8 +32,8 @@ def look(region: str) -> str:
     return region
 
 
-def _request(*texts: str) -> Request:
-    return Request([SystemMessage("Scene"), *map(HumanMessage, texts)])
+def _request(*texts: str) -> PolicyRequest:
+    return PolicyRequest([SystemMessage("Scene"), *map(HumanMessage, texts)])
 
 
 @given(JSON, st.sampled_from(["{}", "\n{}", "\n\n```json\n{}\n```", " {} and words", "\n```\n{}"]))
@@ -54,7 +54,7 @@ def test_a_heading_without_json_is_one_line(text: str) -> None:
 
 
 def test_tool_results_are_paired_with_their_calls_in_order() -> None:
-    request = Request(
+    request = PolicyRequest(
         [
             HumanMessage("go"),
             AIMessage(
@@ -79,16 +79,16 @@ def test_tool_results_are_paired_with_their_calls_in_order() -> None:
 
 def test_an_answer_is_rejected_when_a_human_speaks_after_it() -> None:
     asked = [HumanMessage("go")]
-    assert not Request(asked).rejected
-    assert Request([*asked, AIMessage("{}"), HumanMessage("no: try again")]).rejected
+    assert not PolicyRequest(asked).rejected
+    assert PolicyRequest([*asked, AIMessage("{}"), HumanMessage("no: try again")]).rejected
     called = AIMessage("", tool_calls=[{"name": "look", "args": {}, "id": "1"}])
-    assert not Request([*asked, called, ToolMessage("{}", tool_call_id="1")]).rejected
+    assert not PolicyRequest([*asked, called, ToolMessage("{}", tool_call_id="1")]).rejected
 
 
 async def test_a_policy_is_chosen_by_the_job_that_is_bound_and_sees_seed_and_tools() -> None:
-    seen: list[Request] = []
+    seen: list[PolicyRequest] = []
 
-    def policy(request: Request) -> AIMessage:
+    def policy(request: PolicyRequest) -> AIMessage:
         seen.append(request)
         done = request.tool_results()
         return request.answer({"a": request.seed}) if done else request.call("look", region="A")
@@ -139,7 +139,7 @@ async def test_a_package_adds_a_policy_of_its_own(
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lent\nVersion: 1\n")
     (info / "entry_points.txt").write_text(f"[{GROUP}]\nheuristic.lent_job = lent:policy\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    plugins.plugins.cache_clear()
+    plugins.find_plugins.cache_clear()
     model = get_model("builtin/heuristic")
     reply = await acall(bind(model, job="lent_job"), [HumanMessage("hi")])
     assert reply.content == '{"a": 5}'

@@ -14,14 +14,14 @@ from langchain_core.tools import tool
 from navloom.errors import LimitReachedError, ModelError
 from navloom.graphs.navcraft import collab
 from navloom.graphs.navigation import navigator
-from navloom.models.binding import bind
-from navloom.models.cache import ResponseCache
-from navloom.models.call import acall, call_settings
-from navloom.models.failure import RetryPolicy
-from navloom.models.messages import EndedCall
-from navloom.models.registry import get_model
+from navloom.models.call_failure import RetryPolicy
+from navloom.models.messages import CallRecord
+from navloom.models.model_call import acall, call_settings
+from navloom.models.model_registry import get_model
+from navloom.models.response_cache import ResponseCache
 from navloom.models.scripted import ScriptedChatModel
-from navloom.models.usage import Budget, Limits
+from navloom.models.structured_output import bind
+from navloom.models.usage import Budget, UsageLimits
 from navloom.testing import Delay, ModelServer, Status
 
 ASK = [SystemMessage("s"), HumanMessage("x")]
@@ -42,7 +42,7 @@ def client(server: ModelServer, spec: str = "openai/gpt-4o-mini") -> Any:
 
 
 async def test_a_call_that_went_well_and_one_from_the_cache(tmp_path: Path) -> None:
-    told: list[EndedCall] = []
+    told: list[CallRecord] = []
     before = time.time()
     with (
         ModelServer(lambda _: "hello", faults=[Status(429, retry_after=0.01)]) as server,
@@ -64,7 +64,7 @@ async def test_a_call_that_went_well_and_one_from_the_cache(tmp_path: Path) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", ["openai/gpt-4o-mini", "anthropic/claude-haiku-4-5", "vllm/q/m"])
 async def test_tools_and_schema_are_those_that_were_sent(spec: str) -> None:
-    told: list[EndedCall] = []
+    told: list[CallRecord] = []
     with ModelServer(lambda _: '{"a": 1}') as server, call_settings(on_call=told.append):
         await acall(bind(client(server, spec), schema=SCHEMA), ASK)
         await acall(bind(client(server, spec), tools=[look]), ASK)
@@ -79,7 +79,7 @@ async def test_tools_and_schema_are_those_that_were_sent(spec: str) -> None:
 
 
 async def test_a_call_that_fails_is_told_without_the_key() -> None:
-    told: list[EndedCall] = []
+    told: list[CallRecord] = []
     faults: list[Any] = [Status(503, text=KEY), Status(503, text=KEY)]
     with (
         ModelServer(lambda _: "ok", faults=faults) as server,
@@ -95,7 +95,7 @@ async def test_a_call_that_fails_is_told_without_the_key() -> None:
 
 
 async def test_a_call_that_is_cut_is_told() -> None:
-    told: list[EndedCall] = []
+    told: list[CallRecord] = []
     with (
         ModelServer(lambda _: "ok", faults=[Delay(5.0)]) as server,
         call_settings(on_call=told.append),
@@ -109,15 +109,15 @@ async def test_a_call_that_is_cut_is_told() -> None:
 
 
 async def test_a_call_that_no_limit_lets_through_is_none() -> None:
-    told: list[EndedCall] = []
-    gate = Budget(Limits(token_limit=1), tokens=1)
+    told: list[CallRecord] = []
+    gate = Budget(UsageLimits(token_limit=1), tokens=1)
     with call_settings(on_call=told.append, gate=gate), pytest.raises(LimitReachedError):
         await acall(ScriptedChatModel(["x"]), ASK)
     assert told == []
 
 
 async def test_a_listener_that_breaks_breaks_no_call() -> None:
-    def broken(_: EndedCall) -> None:
+    def broken(_: CallRecord) -> None:
         raise RuntimeError("deaf")
 
     with call_settings(on_call=broken):
@@ -127,7 +127,7 @@ async def test_a_listener_that_breaks_breaks_no_call() -> None:
 
 
 async def test_a_navigators_node_and_step_are_told() -> None:
-    told: list[EndedCall] = []
+    told: list[CallRecord] = []
     context = navigator.Context(scene="demo:flat", model="builtin/heuristic", max_steps=6)
     given: Any = {"seed": 3, "instruction": "Go to the kitchen.", "start": "1_0"}
     graph = navigator.build_graph()
@@ -142,7 +142,7 @@ async def test_a_navigators_node_and_step_are_told() -> None:
 
 
 async def test_a_node_of_a_graph_within_a_graph_is_told_with_the_one_around_it() -> None:
-    told: list[EndedCall] = []
+    told: list[CallRecord] = []
     context = collab.Context(scene="demo:villa", model="builtin/heuristic")
     with call_settings(on_call=told.append):
         await collab.graph.ainvoke({"seed": 1}, context=context)

@@ -15,7 +15,7 @@ from langchain_core.messages import HumanMessage
 from navloom.errors import ModelError
 from navloom.models import get_model
 from navloom.models import providers as connections
-from navloom.models.call import acall
+from navloom.models.model_call import acall
 
 WIRES = {"openai/gpt-4o-mini": "/v1", "anthropic/claude-haiku-4-5": "", "vllm/any": "/v1"}
 KEY = "k" * 24

@@ -17,8 +17,8 @@ from navloom.evals.run_folder import read_errors, read_samples
 from navloom.graphs.chat.state import Context
 from navloom.graphs.chat.talk import Talk
 from navloom.graphs.chat.threads import open_thread
-from navloom.models.registry import get_model
-from navloom.scenes.uri import scene_of
+from navloom.models.model_registry import get_model
+from navloom.scenes.scene_uri import get_scene
 from navloom.sim.registry import get_simulator
 from tests.models.llama_server import NAME, llama_server
 
@@ -80,7 +80,7 @@ class _Shown:
 
 async def test_it_talks_word_by_word_and_is_told_in_words_what_it_cannot_see(url: str) -> None:
     shown = _Shown()
-    simulator = get_simulator("embedded", scene_of("demo:flat"), physics="slide")
+    simulator = get_simulator("embedded", get_scene("demo:flat"), physics="slide")
     context = Context(model=get_model(MODEL, base_url=url), simulator=simulator)
     async with open_thread(None) as saver:
         talk = Talk(context, saver, shown)

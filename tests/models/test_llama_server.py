@@ -13,12 +13,12 @@ from langchain_core.tools import tool
 from navloom.cli.main import main
 from navloom.errors import ModelError, ModelRefusedError
 from navloom.evals.run_folder import read_errors, read_samples
-from navloom.models.asked_server import ask_server
-from navloom.models.binding import bind
-from navloom.models.call import acall, call_settings
 from navloom.models.messages import image_block
-from navloom.models.registry import get_model
-from navloom.models.spec import public_address
+from navloom.models.model_call import acall, call_settings
+from navloom.models.model_registry import get_model
+from navloom.models.model_spec import public_address
+from navloom.models.server_info import ask_server
+from navloom.models.structured_output import bind
 from tests.models.llama_server import NAME, llama_server
 
 pytestmark = pytest.mark.slow

@@ -10,15 +10,15 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.errors import ModelError
-from navloom.models.call import model_name
-from navloom.models.registry import get_model, list_providers
+from navloom.models.model_call import model_name
+from navloom.models.model_registry import get_model, list_providers
 
 MODULE = """
 import pathlib
 pathlib.Path(__file__).with_name("imported").touch()
 from langchain_core.messages import AIMessage
 from navloom.models.scripted import ScriptedChatModel
-from navloom.models.spec import Provider
+from navloom.models.model_spec import Provider
 
 def make(name, options):
     if name == "broken":
@@ -78,7 +78,7 @@ def test_a_whole_provider_keeps_what_it_says(install: Callable[..., Path]) -> No
     assert get_model("acme/one").invoke("x").content == "one at None"
     assert "No model 'acme/ony'. Did you mean 'one'? There are: acme/one." in fails("acme/ony")
     (provider,) = (p for p in list_providers() if p.name == "acme")
-    assert (provider.about, provider.lacks()) == ("a whole provider", None)
+    assert (provider.about, provider.missing_setup()) == ("a whole provider", None)
 
 
 def test_a_wrong_name_is_told_of_them(install: Callable[..., Path]) -> None:

@@ -17,11 +17,11 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 
 from navloom.errors import ModelError, ModelRefusedError
-from navloom.models.binding import ANSWER_TOOL, backend_of, bind, takes_schema
-from navloom.models.call import acall, model_of
-from navloom.models.failure import read_refusal
+from navloom.models.call_failure import refusal_advice
 from navloom.models.messages import image_block
-from navloom.models.registry import get_model
+from navloom.models.model_call import acall, unwrap_model
+from navloom.models.model_registry import get_model
+from navloom.models.structured_output import ANSWER_TOOL, backend_of, bind, takes_schema
 from navloom.testing import ModelServer
 from tests.models.wire_rules import ARRAY_BOUNDS, complaints
 
@@ -300,7 +300,7 @@ async def test_a_broken_answer_of_vllm_is_content_that_the_agent_can_mend() -> N
         reply = await acall(bound, [HumanMessage("x")])
     assert reply.content == '{"end": "Kit'
     assert reply.invalid_tool_calls == []
-    assert model_of(bound).metadata["navloom_provider"] == "vllm"
+    assert unwrap_model(bound).metadata["navloom_provider"] == "vllm"
 
 
 async def test_a_tool_with_an_open_argument_is_sent_unstrict() -> None:
@@ -355,7 +355,7 @@ def test_a_client_that_navloom_did_not_make_is_known_by_its_class() -> None:
 def test_a_tools_form_is_made_once_and_forgotten_with_the_tool() -> None:
     from langchain_core.tools import StructuredTool
 
-    from navloom.models.binding import _FORMS
+    from navloom.models.structured_output import _FORMS
 
     def fresh() -> StructuredTool:
         return StructuredTool.from_function(check.func, name="check")  # type: ignore[attr-defined]
@@ -463,7 +463,7 @@ async def test_a_model_that_binds_itself_is_let_to() -> None:
     assert backend_of(model) == "own"
     bound = bind(model, tools=[check], schema=SCHEMA, constrain=False)
     assert (await acall(bound, [HumanMessage("x")])).content == "mine"
-    assert model_of(bound) is model
+    assert unwrap_model(bound) is model
     (form,) = model.seen["tools"]
     assert (form["type"], form["function"]["name"]) == ("function", "check")
     assert form["function"]["parameters"]["required"] == ["region"]
@@ -509,5 +509,5 @@ def test_a_model_known_to_take_no_tools_or_images_is_refused_before_any_call() -
 def test_a_servers_refusal_of_tools_or_images_is_read(
     status: int | None, text: str, said: str | None
 ) -> None:
-    fix = read_refusal(status, text)
+    fix = refusal_advice(status, text)
     assert fix is None if said is None else said in str(fix)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage
 
-from navloom.models.messages import sane
+from navloom.models.messages import sanitize_reply
 
 
 @pytest.mark.parametrize(
@@ -22,4 +22,4 @@ from navloom.models.messages import sane
 )  # fmt: skip
 def test_blocks_are_texts_or_objects_of_a_kind(content: Any, kept: Any) -> None:
     message = AIMessage("").model_copy(update={"content": content})
-    assert sane(message).content == kept
+    assert sanitize_reply(message).content == kept

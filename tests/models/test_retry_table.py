@@ -9,8 +9,14 @@ from typing import Any
 import pytest
 
 from navloom.errors import ModelError, ModelRefusedError, StoppedError
-from navloom.models.call import with_retries
-from navloom.models.failure import Failure, RetryPolicy, model_error, read_failure, refused_ability
+from navloom.models.call_failure import (
+    Failure,
+    RetryPolicy,
+    classify_failure,
+    model_error,
+    refused_ability,
+)
+from navloom.models.model_call import with_retries
 
 
 class Answer:
@@ -35,14 +41,14 @@ class StatusError(Exception):
     ],
 )  # fmt: skip
 def test_a_status_has_its_row(status: int, kind: Any, kind_if_it_asks_to_wait: Any) -> None:
-    assert read_failure(StatusError(status)) == Failure(kind, "no", status)
+    assert classify_failure(StatusError(status)) == Failure(kind, "no", status)
     asked = Failure(kind_if_it_asks_to_wait, "no", status, 7.0)
-    assert read_failure(StatusError(status, retry_after="7")) == asked
+    assert classify_failure(StatusError(status, retry_after="7")) == asked
 
 
 @pytest.mark.parametrize("status", [200, 399, "500", None])
 def test_what_is_no_status_of_a_failure_is_none(status: Any) -> None:
-    assert read_failure(StatusError(status)) is None
+    assert classify_failure(StatusError(status)) is None
 
 
 @pytest.mark.parametrize(
@@ -61,7 +67,7 @@ def test_what_is_no_status_of_a_failure_is_none(status: Any) -> None:
     ],
 )
 def test_how_long_a_server_asks_to_wait(headers: dict[str, str], seconds: float | None) -> None:
-    failure = read_failure(StatusError(429, **headers))
+    failure = classify_failure(StatusError(429, **headers))
     assert failure is not None
     assert failure.retry_after == seconds
 
@@ -72,22 +78,22 @@ def test_words_are_one_line_of_300_characters_at_most() -> None:
         ("x" * 301, "x" * 299 + "…"),
         ("two\n  lines", "two lines"),
     ):
-        failure = read_failure(StatusError(400, text))
+        failure = classify_failure(StatusError(400, text))
         assert failure is not None
         assert failure.text == said
 
 
 def test_what_is_no_status_is_told_by_its_kind() -> None:
-    assert read_failure(TimeoutError()) == Failure("timeout", "no answer in time")
-    assert read_failure(TimeoutError("30 s")) == Failure("timeout", "30 s")
-    assert read_failure(ConnectionError("refused")) == Failure("connection", "refused")
+    assert classify_failure(TimeoutError()) == Failure("timeout", "no answer in time")
+    assert classify_failure(TimeoutError("30 s")) == Failure("timeout", "30 s")
+    assert classify_failure(ConnectionError("refused")) == Failure("connection", "refused")
     unread = Failure("garbled", "ValueError: half a reply")
-    assert read_failure(ValueError("half a reply")) == unread
-    assert read_failure(ValueError("half a reply"), remote=False) is None
-    assert read_failure(RuntimeError("a defect")) is None
+    assert classify_failure(ValueError("half a reply")) == unread
+    assert classify_failure(ValueError("half a reply"), remote=False) is None
+    assert classify_failure(RuntimeError("a defect")) is None
     deep = ConnectionError("outer")
     deep.__cause__ = OSError("name or service not known")
-    assert read_failure(deep) == Failure("connection", "name or service not known")
+    assert classify_failure(deep) == Failure("connection", "name or service not known")
 
 
 @pytest.mark.parametrize(
@@ -216,13 +222,13 @@ def test_what_every_further_call_would_end_in_is_a_refusal(failure: Failure, ref
 
 
 def test_a_servers_words_are_one_bounded_line() -> None:
-    whole = read_failure(StatusError(400, " a\n b "))
+    whole = classify_failure(StatusError(400, " a\n b "))
     assert whole is not None
     assert whole.text == "a b"
-    cut = read_failure(StatusError(400, "x" * 5_000))
+    cut = classify_failure(StatusError(400, "x" * 5_000))
     assert cut is not None
     assert cut.text == "x" * (len(cut.text) - 1) + "…"
-    fits = read_failure(StatusError(400, "x" * len(cut.text)))
+    fits = classify_failure(StatusError(400, "x" * len(cut.text)))
     assert fits is not None
     assert fits.text == "x" * len(cut.text)
 
@@ -280,7 +286,7 @@ def test_five_statuses_may_refuse_images(status: int | None, images: bool) -> No
 def test_a_servers_words_are_read_from_its_body(body: Any, said: str) -> None:
     error = StatusError(500)
     error.body = body  # type: ignore[attr-defined]
-    failure = read_failure(error)
+    failure = classify_failure(error)
     assert failure is not None
     assert failure.text == said
 
@@ -299,5 +305,5 @@ def test_a_servers_words_are_read_from_its_body(body: Any, said: str) -> None:
 def test_an_error_is_known_by_its_kind_its_name_or_where_it_is_from(
     base: type[Exception], module: str, name: str, kind: str | None
 ) -> None:
-    failure = read_failure(type(name, (base,), {"__module__": module})("no"))
+    failure = classify_failure(type(name, (base,), {"__module__": module})("no"))
     assert (failure and failure.kind) == kind

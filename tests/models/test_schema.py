@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 
 from navloom.errors import ModelError, ModelRefusedError
-from navloom.models.binding import (
+from navloom.models.structured_output import (
     MOST_ENUM_VALUES,
     NotStrictError,
     _answer_as_content,
-    cannot,
     check_abilities,
+    lacks_ability,
     schema_title,
     strict_schema,
 )
@@ -194,17 +194,17 @@ class Known:
 
 
 def test_a_model_lacks_what_its_profile_denies() -> None:
-    assert cannot(Known(tool_calling=False), "tools")
-    assert not cannot(Known(tool_calling=False), "images")
-    assert not cannot(Known(tool_calling=True), "tools")
-    assert not cannot(Known(), "tools")
-    assert not cannot(object(), "tools")
+    assert lacks_ability(Known(tool_calling=False), "tools")
+    assert not lacks_ability(Known(tool_calling=False), "images")
+    assert not lacks_ability(Known(tool_calling=True), "tools")
+    assert not lacks_ability(Known(), "tools")
+    assert not lacks_ability(object(), "tools")
     # Listed wrongly: OpenAI's API takes tool calls of this one.
-    assert not cannot(Known("gpt-3.5-turbo", tool_calling=False), "tools")
-    assert cannot(Known("gpt-3.5-turbo", image_inputs=False), "images")
+    assert not lacks_ability(Known("gpt-3.5-turbo", tool_calling=False), "tools")
+    assert lacks_ability(Known("gpt-3.5-turbo", image_inputs=False), "images")
     named = Known("x", tool_calling=False)
     named.model_name = "gpt-3.5-turbo"  # type: ignore[attr-defined]
-    assert not cannot(named, "tools")
+    assert not lacks_ability(named, "tools")
 
 
 def test_what_a_model_lacks_is_refused_by_its_name() -> None:

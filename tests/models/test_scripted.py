@@ -8,9 +8,9 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.tools import tool
 
 from navloom.errors import ModelError, ScriptError
-from navloom.models.binding import bind
-from navloom.models.call import acall
+from navloom.models.model_call import acall
 from navloom.models.scripted import ScriptedChatModel, as_message
+from navloom.models.structured_output import bind
 
 
 @tool

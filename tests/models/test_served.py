@@ -16,9 +16,9 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 
-from navloom.models.binding import bind
-from navloom.models.call import acall
-from navloom.models.registry import get_model
+from navloom.models.model_call import acall
+from navloom.models.model_registry import get_model
+from navloom.models.structured_output import bind
 
 SCHEMA: dict[str, Any] = {
     "title": "route",

@@ -11,10 +11,10 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tracers._streaming import _StreamingCallbackHandler
 
 from navloom.errors import ModelError
-from navloom.models.call import acall, call_settings
-from navloom.models.failure import RetryPolicy
-from navloom.models.registry import get_model
-from navloom.models.usage import paid_for
+from navloom.models.call_failure import RetryPolicy
+from navloom.models.model_call import acall, call_settings
+from navloom.models.model_registry import get_model
+from navloom.models.usage import reply_usage
 from navloom.testing import Cut, Fault, Garble, ModelServer, Stall, Status
 from navloom.testing.wire import OpenAI
 
@@ -66,7 +66,7 @@ async def test_words_are_told_as_they_come_and_cost_what_they_did(wire: str) -> 
     with ModelServer([SAID]) as server:
         whole = await acall(client(wire, server), ASKED, policy=HASTY)
         assert not server.calls[0].body.get("stream")
-    paid, before = paid_for(reply), paid_for(whole)
+    paid, before = reply_usage(reply), reply_usage(whole)
     assert {**paid, "seconds": 0} == {**before, "seconds": 0}
     assert paid["output_tokens"] > 0
     assert paid["cost_usd"] > 0
@@ -188,7 +188,7 @@ async def test_a_server_that_does_not_count_its_streams_is_asked_for_the_whole()
             replies = [await acall(model, ASKED, policy=HASTY) for _ in range(3)]
         assert [bool(each.body.get("stream")) for each in server.calls] == [True, False, False]
     assert [each.text for each in replies] == [SAID] * 3
-    assert [paid_for(each)["output_tokens"] > 0 for each in replies] == [False, True, True]
+    assert [reply_usage(each)["output_tokens"] > 0 for each in replies] == [False, True, True]
     assert told[-1] == SAID
 
 

@@ -16,7 +16,7 @@ import pytest
 CANARY = "sk-canary-Zebra42quince"
 _TRACED = """
 import os, sys
-from navloom.models.registry import get_model
+from navloom.models.model_registry import get_model
 get_model("builtin/heuristic")
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tracers.langchain import wait_for_all_tracers

@@ -12,15 +12,15 @@ from langchain_core.messages import AIMessage, HumanMessage
 from navloom.errors import LimitReachedError, UsageError
 from navloom.models.usage import (
     Budget,
-    Limits,
     ModelUsage,
-    least_tokens,
-    merged,
-    paid_for,
+    UsageLimits,
+    merge_usage,
+    min_token_count,
     price_of,
-    stamped,
+    reply_usage,
+    stamp_reply,
+    sum_usage,
     total_cost,
-    usage_in,
 )
 
 
@@ -28,11 +28,11 @@ def reply(tokens: tuple[int, int] = (1000, 100), **stamp: object) -> AIMessage:
     usage = {"input_tokens": tokens[0], "output_tokens": tokens[1], "total_tokens": sum(tokens)}
     given = {"model": "openai/gpt-4o-mini", "role": "generator", "seconds": 1.5, "retries": 0}
     made = AIMessage("x", id="m1", usage_metadata=usage)
-    return stamped(made, **{**given, "cached": False, **stamp})  # type: ignore[arg-type]
+    return stamp_reply(made, **{**given, "cached": False, **stamp})  # type: ignore[arg-type]
 
 
 def parts_of(*replies: AIMessage) -> list[ModelUsage]:
-    return merged([ModelUsage.read(paid_for(each)) for each in replies])
+    return merge_usage([ModelUsage.read(reply_usage(each)) for each in replies])
 
 
 def test_calls_are_counted_by_model_and_role_and_cached_ones_apart() -> None:
@@ -50,7 +50,7 @@ def test_calls_are_counted_by_model_and_role_and_cached_ones_apart() -> None:
     # $0.15 and $0.60 a million tokens: https://openai.com/api/pricing, gpt-4o-mini.
     assert generator.cost_usd == pytest.approx(2 * (1000 * 0.15e-6 + 100 * 0.6e-6))
     assert judge.role == "judge"
-    assert usage_in(parts) == {
+    assert sum_usage(parts) == {
         "calls": 4,
         "input_tokens": 4000,
         "output_tokens": 400,
@@ -75,7 +75,7 @@ def test_a_cached_reply_bears_no_id_of_another() -> None:
 @given(st.lists(st.sampled_from(["a/x", "b/y"]), max_size=12))
 def test_merging_loses_nothing_and_reads_back(names: list[str]) -> None:
     parts = [ModelUsage(name, "judge", calls=1, retries=i) for i, name in enumerate(names)]
-    whole = merged(parts)
+    whole = merge_usage(parts)
     assert sum(part.calls for part in whole) == len(names)
     assert len(whole) == len(set(names))
     assert [ModelUsage.read(part.record()) for part in whole] == whole
@@ -84,15 +84,15 @@ def test_merging_loses_nothing_and_reads_back(names: list[str]) -> None:
 @pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf")])
 def test_a_limit_is_a_positive_number(value: float) -> None:
     with pytest.raises(UsageError, match=r"--cost-limit is .*above 0"):
-        Limits(cost_limit=value)
+        UsageLimits(cost_limit=value)
 
 
 def test_a_cost_limit_needs_a_price() -> None:
-    Limits(cost_limit=1).check_price("openai/gpt-4o-mini")
-    Limits(cost_limit=1).check_price("builtin/heuristic")
-    Limits(token_limit=1).check_price("vllm/q/m")
+    UsageLimits(cost_limit=1).check_price("openai/gpt-4o-mini")
+    UsageLimits(cost_limit=1).check_price("builtin/heuristic")
+    UsageLimits(token_limit=1).check_price("vllm/q/m")
     with pytest.raises(UsageError, match="no price is known for vllm/q/m"):
-        Limits(cost_limit=1).check_price("vllm/q/m")
+        UsageLimits(cost_limit=1).check_price("vllm/q/m")
 
 
 @given(
@@ -103,7 +103,7 @@ def test_a_cost_limit_needs_a_price() -> None:
 def test_a_limit_is_overshot_by_one_call_in_flight_at_most(
     limit: int, flight: int, sizes: list[tuple[int, int]]
 ) -> None:
-    budget = Budget(Limits(token_limit=limit))
+    budget = Budget(UsageLimits(token_limit=limit))
     held: list[tuple[int, AIMessage]] = []
     for size in sizes:
         if len(held) == flight:
@@ -111,7 +111,7 @@ def test_a_limit_is_overshot_by_one_call_in_flight_at_most(
             budget.settle(reservation, "openai/gpt-4o-mini", said)
         prompt = [HumanMessage("x" * (6 * size[0]))]
         try:
-            reservation = budget.hold("openai/gpt-4o-mini", least_tokens(prompt))
+            reservation = budget.hold("openai/gpt-4o-mini", min_token_count(prompt))
         except LimitReachedError:
             break
         held.append((reservation, reply(size)))
@@ -122,13 +122,13 @@ def test_a_limit_is_overshot_by_one_call_in_flight_at_most(
 
 
 async def test_calls_under_way_count_before_they_end() -> None:
-    budget = Budget(Limits(token_limit=100))
+    budget = Budget(UsageLimits(token_limit=100))
     first = await budget.reserve("openai/gpt-4o-mini", [HumanMessage("x" * 600)])
     with pytest.raises(LimitReachedError, match="--token-limit 100 is reached"):
         await budget.reserve("openai/gpt-4o-mini", [HumanMessage("x")])
     budget.settle(first, "openai/gpt-4o-mini", None)
     await budget.reserve("openai/gpt-4o-mini", [HumanMessage("x")])
-    spent = Budget(Limits(cost_limit=0.5), cost=0.6)
+    spent = Budget(UsageLimits(cost_limit=0.5), cost=0.6)
     with pytest.raises(LimitReachedError, match=r"--cost-limit \$0.5 is reached"):
         await spent.reserve("openai/gpt-4o-mini", [])
 
@@ -153,9 +153,9 @@ def test_what_a_line_does_not_say_counts_as_nothing() -> None:
 
 
 def test_usage_has_retries_and_cached_calls_where_there_are_any() -> None:
-    assert usage_in([]) == {"calls": 0, "input_tokens": 0, "output_tokens": 0}
+    assert sum_usage([]) == {"calls": 0, "input_tokens": 0, "output_tokens": 0}
     parts = [ModelUsage("m", "r", 1, 0, 2, 3, 4), ModelUsage("n", "r", 1, 0, 1, 5, 6)]
-    assert usage_in(parts) == {"calls": 2, "input_tokens": 8, "output_tokens": 10, "retries": 3}
+    assert sum_usage(parts) == {"calls": 2, "input_tokens": 8, "output_tokens": 10, "retries": 3}
     assert total_cost(parts) == 0
     assert total_cost([*parts, ModelUsage("m", "r", cost_usd=0.5)]) == 0.5
     assert total_cost([*parts, ModelUsage("m", "r", cost_usd=None)]) is None
@@ -165,24 +165,24 @@ def test_usage_has_retries_and_cached_calls_where_there_are_any() -> None:
 def answered(cached: bool = False, retries: int = 0, **counted: int) -> AIMessage:
     usage: Any = {"total_tokens": 0, "input_tokens": 0, "output_tokens": 0, **counted}
     made = AIMessage("x", usage_metadata=usage if counted else None)
-    return stamped(
+    return stamp_reply(
         made, model="openai/gpt-4o-mini", role="judge", seconds=0.123456, retries=retries,
         cached=cached,
     )  # fmt: skip
 
 
 def test_what_one_reply_came_to() -> None:
-    paid = ModelUsage.read(paid_for(answered(retries=2, input_tokens=7, output_tokens=3)))
+    paid = ModelUsage.read(reply_usage(answered(retries=2, input_tokens=7, output_tokens=3)))
     assert (paid.calls, paid.cached_calls, paid.retries) == (1, 0, 2)
     assert (paid.input_tokens, paid.output_tokens, paid.seconds) == (7, 3, 0.1235)
     assert paid.cost_usd is not None
     assert paid.cost_usd > 0
-    kept = ModelUsage.read(paid_for(answered(cached=True, retries=2, input_tokens=7)))
+    kept = ModelUsage.read(reply_usage(answered(cached=True, retries=2, input_tokens=7)))
     assert (kept.calls, kept.cached_calls, kept.retries, kept.input_tokens) == (0, 1, 0, 0)
     assert (kept.role, kept.seconds, kept.cost_usd) == ("judge", 0.1235, 0)
-    bare = ModelUsage.read(paid_for(answered()))
+    bare = ModelUsage.read(reply_usage(answered()))
     assert (bare.calls, bare.input_tokens, bare.output_tokens) == (1, 0, 0)
-    unknown = ModelUsage.read(paid_for(AIMessage("x")))
+    unknown = ModelUsage.read(reply_usage(AIMessage("x")))
     assert (unknown.model, unknown.calls, unknown.cost_usd) == ("unknown", 1, None)
 
 
@@ -199,7 +199,7 @@ def test_what_is_held_counts_towards_a_limit_until_it_is_let_go(flag: str) -> No
     share = price_of(model, {"calls": 1, "input_tokens": 10, "output_tokens": 0})
     assert share is not None
     most: Any = {"token_limit": 20, "cost_limit": 2 * share, "time_limit": 1.0}[flag]
-    budget = Budget(Limits(**{flag: most}))
+    budget = Budget(UsageLimits(**{flag: most}))
     first, second = budget.hold(model, 10), budget.hold(model, 10)
     assert first != second
     if flag == "time_limit":
@@ -223,8 +223,8 @@ def test_what_is_held_counts_towards_a_limit_until_it_is_let_go(flag: str) -> No
 
 def test_what_a_run_used_before_counts() -> None:
     with pytest.raises(LimitReachedError, match="--token-limit 5 is reached"):
-        Budget(Limits(token_limit=5), tokens=5).hold("m/m", 0)
-    Budget(Limits(token_limit=6), tokens=5).hold("m/m", 0)
+        Budget(UsageLimits(token_limit=5), tokens=5).hold("m/m", 0)
+    Budget(UsageLimits(token_limit=6), tokens=5).hold("m/m", 0)
     with pytest.raises(LimitReachedError, match=r"--cost-limit \$0.5 is reached"):
-        Budget(Limits(cost_limit=0.5), cost=0.5).hold("m/m", 0)
-    assert Budget(Limits()).hold("m/m", 10**9) == 1
+        Budget(UsageLimits(cost_limit=0.5), cost=0.5).hold("m/m", 0)
+    assert Budget(UsageLimits()).hold("m/m", 10**9) == 1

@@ -11,9 +11,9 @@ from langchain_core.tools import tool
 
 import navloom
 from navloom.graphs.navcraft import single as navcraft_single
-from navloom.models.binding import bind
-from navloom.models.call import acall, call_settings
-from navloom.models.registry import get_model
+from navloom.models.model_call import acall, call_settings
+from navloom.models.model_registry import get_model
+from navloom.models.structured_output import bind
 from navloom.testing import ModelServer
 
 

@@ -16,18 +16,18 @@ from navloom.scenes.bodies import (
     SPOT,
     VLNVERSE,
     Embodiment,
-    as_benchmark,
+    benchmark_profile,
     body_names,
-    body_of,
     body_text,
-    canonical,
-    climbs,
+    canonical_name,
+    footprint_of,
     get_body,
-    inner,
-    is_carried,
+    inner_radius,
+    is_lift_or_stairs,
     load_bodies,
-    outer,
-    shape_of,
+    max_rise,
+    outer_radius,
+    resolve_body,
 )
 from navloom.scenes.scene import Box, Link, Stairs
 from tests.evals import tiny
@@ -65,28 +65,28 @@ def test_a_size_is_above_nothing_and_a_hundred_metres_at_most(metres: float, fin
 
 def test_bodies_are_known_by_name_in_any_case() -> None:
     assert get_body(" spot ") is SPOT
-    assert get_body("robot").name == canonical("Robot") == "HUMANOID"
+    assert get_body("robot").name == canonical_name("Robot") == "HUMANOID"
     assert len(body_names()) == 5
     with pytest.raises(SceneError, match=r"no body 'SPOTT'.*There are .*VLNVERSE, FETCH, SPOT"):
         get_body("SPOTT")
 
 
 def test_a_footprint_is_a_disc_or_a_box() -> None:
-    disc = shape_of(FETCH)
+    disc = footprint_of(FETCH)
     assert (disc.round, disc.ahead, disc.aside, disc.outer) == (True, 0.28, 0.28, 0.28)
-    box = shape_of(SPOT)
+    box = footprint_of(SPOT)
     assert (box.round, box.ahead, box.aside) == (False, 0.55, 0.25)
-    assert box.outer == outer(SPOT) == math.hypot(0.55, 0.25)
-    square = shape_of(Embodiment(name="X", shape="box", width=0.6))
+    assert box.outer == outer_radius(SPOT) == math.hypot(0.55, 0.25)
+    square = footprint_of(Embodiment(name="X", shape="box", width=0.6))
     assert (square.ahead, square.aside) == (0.3, 0.3)
-    assert (inner(SPOT), inner(FETCH)) == (0.25, 0.28)
+    assert (inner_radius(SPOT), inner_radius(FETCH)) == (0.25, 0.28)
 
 
 @pytest.mark.parametrize(
     ("step", "stairs", "rise"), [(0.1, True, 0.25), (0.3, True, 0.3), (0.1, False, 0.1)]
 )
 def test_who_goes_up_stairs_takes_their_risers(step: float, stairs: bool, rise: float) -> None:
-    assert climbs(Embodiment(name="X", max_step=step, stairs=stairs)) == rise
+    assert max_rise(Embodiment(name="X", max_step=step, stairs=stairs)) == rise
 
 
 def test_a_body_is_told_line_by_line() -> None:
@@ -104,9 +104,9 @@ def test_a_body_is_told_line_by_line() -> None:
 
 
 def test_the_benchmarks_keys_have_a_turning_radius_where_one_was_given() -> None:
-    assert as_benchmark(SPOT)["turning_radius_m"] == 0
-    assert "turning_radius_m" not in as_benchmark(DEFAULT_BODY)
-    assert as_benchmark(SPOT)["agent_name"] == "SPOT"
+    assert benchmark_profile(SPOT)["turning_radius_m"] == 0
+    assert "turning_radius_m" not in benchmark_profile(DEFAULT_BODY)
+    assert benchmark_profile(SPOT)["agent_name"] == "SPOT"
 
 
 def write(folder: Path, content: Any, name: str = "mine.json") -> str:
@@ -117,21 +117,21 @@ def write(folder: Path, content: Any, name: str = "mine.json") -> str:
 
 def test_a_file_has_one_body_or_several(tmp_path: Path) -> None:
     one = write(tmp_path, {"name": "cart", "width": 0.9}, "ONE.JSON")
-    assert body_of(one).name == body_of(f"{one}#cart").name == "CART"
+    assert resolve_body(one).name == resolve_body(f"{one}#cart").name == "CART"
     two = write(tmp_path, [{"name": "a"}, {"agent_name": "b", "body_width_m": None}], "two.json")
     assert [body.name for body in load_bodies(Path(two))] == ["A", "B"]
-    assert body_of(f"{two}#B").name == "B"
+    assert resolve_body(f"{two}#B").name == "B"
     with pytest.raises(SceneError, match=r"has 2 bodies: expected .*#NAME with one of A, B"):
-        body_of(two)
+        resolve_body(two)
     with pytest.raises(SceneError, match="has no body 'C'"):
-        body_of(f"{two}#C")
+        resolve_body(f"{two}#C")
     with pytest.raises(SceneError, match="has no body 'C'"):
-        body_of(f"{one}#C")
-    assert body_of(None) is DEFAULT_BODY
-    assert body_of("spot") is SPOT
+        resolve_body(f"{one}#C")
+    assert resolve_body(None) is DEFAULT_BODY
+    assert resolve_body("spot") is SPOT
     many = write(tmp_path, [{"name": f"b{k}"} for k in range(11)], "many.json")
     with pytest.raises(SceneError, match=r"one of B0, .*, B9\.$"):
-        body_of(many)
+        resolve_body(many)
 
 
 @pytest.mark.parametrize(
@@ -179,9 +179,9 @@ def test_a_lift_or_stairs_that_are_a_link_alone_carry_a_body(
         treads=(Box(center=(1, 1, 0), size=(1, 1, 1)),) if treads else (),
     )
     scene = home.replace(links=(link,), stairs=(flight,))
-    assert is_carried(scene, "v1", "v2", body) == carried
-    assert is_carried(scene, "v2", "v1", body) == carried
-    assert not is_carried(scene, "v2", "v3", body)
+    assert is_lift_or_stairs(scene, "v1", "v2", body) == carried
+    assert is_lift_or_stairs(scene, "v2", "v1", body) == carried
+    assert not is_lift_or_stairs(scene, "v2", "v3", body)
     # Of several links one is enough.
     several = scene.replace(links=(Link(a="Bedroom_1", b="Hallway_2", kind="door"), link))
-    assert is_carried(several, "v1", "v2", body) == carried
+    assert is_lift_or_stairs(several, "v1", "v2", body) == carried

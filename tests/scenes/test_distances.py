@@ -7,18 +7,18 @@ import math
 import pytest
 
 from navloom.scenes.distances import (
+    drop_cached,
     elevation_to,
-    forget,
     heading_to,
     hop_table,
     metre_table,
     metre_table_without,
-    per_scene,
+    scene_cached,
     scene_hash,
     sector_of,
     turn_between,
     up_or_down,
-    wrapped,
+    wrap_angle,
 )
 from navloom.scenes.scene import Edge, Floor, Link, Point3, Region, Scene, Viewpoint
 
@@ -71,12 +71,12 @@ def test_what_is_worked_out_of_a_scene_is_kept_until_it_is_forgotten() -> None:
         made.append(1)
         return len(made)
 
-    assert (per_scene(given, "k", make), per_scene(given, "k", make)) == (1, 1)
-    assert per_scene(given, "other", lambda: 7) == 7
-    forget(given, "k")
-    forget(given, "never")
-    forget(scene(), "k")
-    assert per_scene(given, "k", make) == 2
+    assert (scene_cached(given, "k", make), scene_cached(given, "k", make)) == (1, 1)
+    assert scene_cached(given, "other", lambda: 7) == 7
+    drop_cached(given, "k")
+    drop_cached(given, "never")
+    drop_cached(scene(), "k")
+    assert scene_cached(given, "k", make) == 2
     assert scene_hash(given) == scene_hash(scene()) != scene_hash(scene().replace(links=()))
 
 
@@ -84,12 +84,12 @@ def test_what_is_worked_out_of_a_scene_is_kept_until_it_is_forgotten() -> None:
     ("degrees", "within"), [(0, 0), (370, 10), (-10, 350), (720, 0), (360, 0), (359, 359)]
 )
 def test_an_angle_is_brought_into_one_turn(degrees: float, within: float) -> None:
-    assert math.degrees(wrapped(math.radians(degrees))) == pytest.approx(within)
+    assert math.degrees(wrap_angle(math.radians(degrees))) == pytest.approx(within)
 
 
 def test_what_rounds_to_a_whole_turn_is_none() -> None:
-    assert wrapped(-1e-20) == 0
-    assert wrapped(0.0) == 0
+    assert wrap_angle(-1e-20) == 0
+    assert wrap_angle(0.0) == 0
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,10 @@ from navloom.errors import SceneError
 from navloom.scenes.lexicon import (
     ROOM_TYPES,
     classify,
+    count_unlisted,
     is_surface,
     load_lexicon,
     room_types,
-    unlisted,
 )
 
 
@@ -91,7 +91,7 @@ def test_a_surface_and_a_plain_asset_make_an_asset() -> None:
 
 
 def test_unlisted_counts_what_it_cannot_tell() -> None:
-    assert unlisted(["cup", "clutter", "device", "clutter"]) == Counter(clutter=2, device=1)
+    assert count_unlisted(["cup", "clutter", "device", "clutter"]) == Counter(clutter=2, device=1)
 
 
 @given(st.text(max_size=200))
@@ -185,7 +185,7 @@ def test_only_plain_yaml_is_read(tmp_path: Path, text: str, message: str) -> Non
 
 
 def _share_known(names: Counter[str]) -> float:
-    return 1 - unlisted(names.elements()).total() / names.total()
+    return 1 - count_unlisted(names.elements()).total() / names.total()
 
 
 @pytest.mark.realdata

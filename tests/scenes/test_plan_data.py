@@ -9,9 +9,9 @@ from dataclasses import asdict
 import pytest
 from shapely.geometry import Polygon
 
-from navloom.scenes.plan import draw_plan
 from navloom.scenes.plan_data import plan_data
-from navloom.scenes.plan_look import UNTOLD
+from navloom.scenes.plan_sheet import draw_plan
+from navloom.scenes.plan_style import UNTOLD
 from navloom.scenes.scene import (
     Box,
     Edge,
@@ -25,7 +25,7 @@ from navloom.scenes.scene import (
     Viewpoint,
     Wall,
 )
-from tests.scenes.test_plan import elements, texts
+from tests.scenes.test_plan_sheet import elements, texts
 
 
 def square(name: str, x: float, floor: int = 1) -> Region:

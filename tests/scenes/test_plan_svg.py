@@ -11,23 +11,23 @@ from xml.dom import minidom
 import pytest
 
 from navloom.evals.report.blocks import MapRoute, Track
-from navloom.scenes import plan_look
-from navloom.scenes.plan import draw_plan
+from navloom.scenes import plan_style
 from navloom.scenes.plan_data import plan_data
-from navloom.scenes.plan_look import MarkKind, region_shapes
-from navloom.scenes.plan_svg import ATTRIBUTES, TAGS, Drawing, Node, plan_drawing, xml
+from navloom.scenes.plan_sheet import draw_plan
+from navloom.scenes.plan_style import MarkKind, region_shapes
+from navloom.scenes.plan_svg import ATTRIBUTES, TAGS, PlanDrawing, SvgNode, plan_drawing, to_xml
 from navloom.scenes.scene import Item, Scene, Viewpoint
-from navloom.scenes.uri import list_scenes, load_scene
-from tests.scenes.test_plan import _home, _room, elements
+from navloom.scenes.scene_uri import list_scenes, load_scene
+from tests.scenes.test_plan_sheet import _home, _room, elements
 
 HOSTILE = "</text><script>alert(1)</script>\" onload='x' &\x00\x1b"
 
 
-def _nodes(drawing: Drawing) -> Iterator[Node]:
-    def below(node: Node) -> Iterator[Node]:
+def _nodes(drawing: PlanDrawing) -> Iterator[SvgNode]:
+    def below(node: SvgNode) -> Iterator[SvgNode]:
         yield node
         for each in node.children:
-            if isinstance(each, Node):
+            if isinstance(each, SvgNode):
                 yield from below(each)
 
     for floor in drawing.floors:
@@ -46,7 +46,7 @@ def test_a_page_and_a_file_draw_the_same_building(uri):
             for each in panel.getElementsByTagName("path")
             if each.getAttribute("data-id")
         ]
-        page = minidom.parseString("<svg>" + "".join(map(xml, floor.nodes)) + "</svg>")
+        page = minidom.parseString("<svg>" + "".join(map(to_xml, floor.nodes)) + "</svg>")
         ours = [
             (each.getAttribute("data-id"), each.getAttribute("fill"), each.getAttribute("d"))
             for each in page.getElementsByTagName("path")
@@ -123,7 +123,7 @@ def test_scenes_of_hundreds_of_things_are_small():
 
 
 def test_every_mark_and_route_has_a_look_and_a_sign():
-    looks = plan_look.looks()
+    looks = plan_style.plan_styles()
     assert set(looks["marks"]) == set(get_args(MarkKind))
     assert {mark[0] for mark in looks["marks"].values()} <= set(looks["signs"])
     styles = {

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from navloom.scenes.bodies import Embodiment
-from navloom.scenes.passability import estimate
+from navloom.scenes.passability import estimate_links
 from navloom.scenes.scene import Floor, Link, Region, Scene
 
 BODY = Embodiment(name="LOADER", width=0.6, max_step=0.05)
@@ -22,8 +22,8 @@ def verdict(*links: dict[str, Any], body: Embodiment = BODY) -> tuple[bool | Non
         regions=rooms,
         links=tuple(Link(**{"a": "Room_1", "b": "Room_2", **link}) for link in links),
     )
-    found = estimate(scene, (body,)).passage("LOADER", "Room_1", "Room_2")
-    back = estimate(scene, (body,)).passage("LOADER", "Room_2", "Room_1")
+    found = estimate_links(scene, (body,)).passage("LOADER", "Room_1", "Room_2")
+    back = estimate_links(scene, (body,)).passage("LOADER", "Room_2", "Room_1")
     assert (back.traversable, back.note) == (found.traversable, found.note)
     assert {found.source, back.source} <= {"geometry", "reversed", "unlabelled"}
     return found.traversable, found.note
@@ -94,5 +94,5 @@ def test_without_bodies_the_benchmarks_five_are_asked_about() -> None:
         floors=(Floor(id=1, height=0),),
         regions=(Region(id="Room_1", center=(0, 0, 0)),),
     )
-    assert len(estimate(scene).bodies) == 5
-    assert estimate(scene, (BODY,)).bodies == ("LOADER",)
+    assert len(estimate_links(scene).bodies) == 5
+    assert estimate_links(scene, (BODY,)).bodies == ("LOADER",)

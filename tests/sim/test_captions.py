@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 from navloom.errors import SceneError, SimulatorError
 from navloom.scenes import load_scene
 from navloom.scenes.scene import Item, Link, Region, Scene, Viewpoint
-from navloom.sim.captions import CaptionCache, MatterportCaptions, captions_for
-from navloom.sim.composer import (
+from navloom.sim.caption_composer import (
     ComposedCaptions,
-    Thing,
-    briefly,
+    NearbyObject,
     composed,
-    enumerated,
+    join_words,
     one_line,
+    shorten_caption,
     with_article,
 )
-from navloom.sim.conformance.bench import made_scene
+from navloom.sim.captions import CaptionCache, MatterportCaptions, captions_for
+from navloom.sim.conformance.testbed import make_test_scene
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.protocol import CaptionSource
 from tests.scenes.formats.test_mp3d import join, panorama, write
@@ -154,14 +154,14 @@ def test_untrusted_words_are_one_bounded_line(scan: Path) -> None:
 
 
 def test_composed_words_tell_what_lies_where() -> None:
-    words = composed(made_scene()).at("hub")
+    words = composed(make_test_scene()).at("hub")
     assert words.summary == "A hall with a bench and a lamp."
     assert words.sectors[0] == "a lamp"
     assert words.sectors[2] == "a bench"
     assert words.sectors[5] == "nothing of note"
     assert [o.name for o in words.objects] == ["lamp"]
     assert words.objects[0].distance == pytest.approx(math.hypot(0.6, 1.8))
-    assert composed(made_scene()).at("shed").objects == ()
+    assert composed(make_test_scene()).at("shed").objects == ()
 
 
 @pytest.mark.parametrize(("metres", "told"), [(7.9, "a plant"), (8.1, "nothing of note")])
@@ -188,7 +188,7 @@ def test_composed_ways_tell_where_one_gets_to() -> None:
 
 
 def test_stairs_and_closed_doors_are_told() -> None:
-    scene = made_scene()
+    scene = make_test_scene()
     regions = tuple(
         r.model_copy(update={"center": (20.5, 3.0, 0.0)}) if r.id == "Shed_2" else r
         for r in scene.regions
@@ -204,7 +204,7 @@ def test_stairs_and_closed_doors_are_told() -> None:
 
 
 def test_items_of_no_region_are_seen_where_they_are_near() -> None:
-    scene = made_scene()
+    scene = make_test_scene()
     near = item("vase", "object", None, 20.5, 0.5)
     high = Item(id="kite", name="kite", kind="object", position=(20.5, 9.0, 0.0))
     words = composed(scene.replace(items=(near, high))).at("shed")
@@ -217,7 +217,7 @@ def test_items_of_no_region_are_seen_where_they_are_near() -> None:
 )
 def test_items_of_no_region_are_told_of_on_their_own_storey(height: float, seen: bool) -> None:
     lamp = Item(id="lantern", name="lantern", kind="object", position=(20.5, height, 0.0))
-    words = composed(made_scene().replace(items=(lamp,))).at("shed")
+    words = composed(make_test_scene().replace(items=(lamp,))).at("shed")
     assert [o.name for o in words.objects] == ["lantern"] * seen
 
 
@@ -238,7 +238,7 @@ def cache_of(scene: Scene) -> CaptionCache:
 
 
 def test_a_cache_wins_where_it_says_something(tmp_path: Path) -> None:
-    scene, path = made_scene(), tmp_path / "captions" / "compass.json"
+    scene, path = make_test_scene(), tmp_path / "captions" / "compass.json"
     cache = cache_of(scene)
     cache.put("hub", summary="A  round\nhall.", towards={"north": "A lamp; leads on."})
     cache.put("hub", towards={"east": "A bench."})
@@ -260,7 +260,7 @@ def test_a_cache_wins_where_it_says_something(tmp_path: Path) -> None:
 
 
 def test_a_cache_refuses_what_is_not_there() -> None:
-    cache = cache_of(made_scene())
+    cache = cache_of(make_test_scene())
     with pytest.raises(SimulatorError, match="no viewpoint 'attic'"):
         cache.put("attic", summary="x")
     with pytest.raises(SimulatorError, match="no viewpoint 'attic'"):
@@ -285,17 +285,20 @@ def test_a_cache_refuses_what_is_not_there() -> None:
 def test_a_broken_cache_is_named(tmp_path: Path, content: Any, message: str) -> None:
     path = tmp_path / "c.json" if content is None else write(tmp_path, "c.json", content)
     with pytest.raises(SimulatorError, match=message) as caught:
-        captions_for(made_scene(), path)
+        captions_for(make_test_scene(), path)
     assert str(path) in str(caught.value)
 
 
 def test_words() -> None:
-    assert briefly("The image shows an old barn, with hay.", 80) == "Old barn, with hay"
-    assert briefly("There is a door", 80) == "Door"
-    assert briefly("A view of the sea", 80) == "Sea"
-    assert briefly("Word " * 40, 22) == "Word word word..." or len(briefly("Word " * 40, 22)) <= 22
-    assert enumerated(["a", "b", "c"]) == "a, b and c"
-    assert (enumerated([]), enumerated(["a"])) == ("", "a")
+    assert shorten_caption("The image shows an old barn, with hay.", 80) == "Old barn, with hay"
+    assert shorten_caption("There is a door", 80) == "Door"
+    assert shorten_caption("A view of the sea", 80) == "Sea"
+    assert (
+        shorten_caption("Word " * 40, 22) == "Word word word..."
+        or len(shorten_caption("Word " * 40, 22)) <= 22
+    )
+    assert join_words(["a", "b", "c"]) == "a, b and c"
+    assert (join_words([]), join_words(["a"])) == ("", "a")
     assert [with_article(w) for w in ("oven", "glass", "stairs")] == [
         "an oven",
         "a glass",
@@ -310,7 +313,7 @@ def test_what_lies_beyond_four_times_the_bound_is_dropped() -> None:
 
 @given(st.text(max_size=500), st.integers(20, 120))
 def test_any_text_becomes_one_bounded_line(text: str, most: int) -> None:
-    for made in (one_line(text, most), briefly(text, most)):
+    for made in (one_line(text, most), shorten_caption(text, most)):
         assert len(made) <= most + 2  # capitals of some letters are two: 'ŉ'
         assert made.isprintable()
 
@@ -343,13 +346,15 @@ def test_a_line_is_cut_at_a_word_three_characters_early(text: str, most: int, li
 def test_a_caption_is_cut_at_the_last_comma_that_leaves_half(
     caption: str, most: int, text: str
 ) -> None:
-    assert briefly(caption, most) == text
+    assert shorten_caption(caption, most) == text
 
 
-def thing(heading: float, left: float = 0.0, right: float = 0.0) -> Thing:
+def thing(heading: float, left: float = 0.0, right: float = 0.0) -> NearbyObject:
     turns = (math.radians(each) for each in (heading, left, right))
     at, to_left, to_right = turns
-    return Thing("i", "sofa", "asset", at, 2.0, (0, 0, 0), None, left=to_left, right=to_right)
+    return NearbyObject(
+        "i", "sofa", "asset", at, 2.0, (0, 0, 0), None, left=to_left, right=to_right
+    )
 
 
 @pytest.mark.parametrize(

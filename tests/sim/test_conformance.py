@@ -14,7 +14,7 @@ import pytest
 from navloom.errors import SimulatorError
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
-from navloom.scenes.distances import wrapped
+from navloom.scenes.distances import wrap_angle
 from navloom.scenes.scene import Scene
 from navloom.sim import (
     Action,
@@ -34,14 +34,14 @@ from navloom.sim import (
     View,
     Waypoint,
 )
-from navloom.sim.conformance import CHECKS, check, made_scene, main, run_check
+from navloom.sim.conformance import CHECKS, main, make_test_scene, run_check, run_suite
 from navloom.sim.graph import GraphSimulator, candidates_of
-from navloom.sim.protocol import RenderedView, physics_rules
+from navloom.sim.protocol import RenderedView, parse_physics
 from navloom.sim.registry import BACKENDS
 from navloom_worlds.motion.motion_backend import MotionBackend
 from navloom_worlds.rendering import EmbeddedSimulator, Sensor
 
-FLAT, MADE = load_scene("demo:flat"), made_scene()
+FLAT, MADE = load_scene("demo:flat"), make_test_scene()
 
 
 class Painted(GraphSimulator):
@@ -82,7 +82,7 @@ class Seeing(EmbeddedSimulator):
     def __init__(
         self, scene: Scene, physics: str = "off", collision_threshold: float = 0.1
     ) -> None:
-        rules = physics_rules(physics, collision_threshold)
+        rules = parse_physics(physics, collision_threshold)
         super().__init__(scene, None, SMALL, "flat", rules)
 
 
@@ -129,7 +129,7 @@ def test_the_embedded_backend_passes(name: str, uri: str) -> None:
 
 
 def test_a_sound_backend_of_another_kind_passes() -> None:
-    results = check(Painted, FLAT)
+    results = run_suite(Painted, FLAT)
     assert [str(r) for r in results if r.status == "failed"] == []
     assert {"images", "views-agree"} <= {r.name for r in results if r.status == "passed"}
 
@@ -144,7 +144,7 @@ def test_a_backend_that_is_made_without_physics_says_so() -> None:
 
 
 def test_what_is_not_claimed_is_skipped_and_told() -> None:
-    skipped = {r.name: r.detail for r in check(GraphSimulator, FLAT) if r.status == "skipped"}
+    skipped = {r.name: r.detail for r in run_suite(GraphSimulator, FLAT) if r.status == "skipped"}
     assert skipped == NOT_OF_GRAPH
 
 
@@ -154,7 +154,7 @@ def test_a_backend_that_takes_no_made_scene_says_so() -> None:
             raise SimulatorError("only homes")
         return GraphSimulator(scene)
 
-    skipped = {r.name for r in check(make, FLAT) if "no made scene: only homes" in r.detail}
+    skipped = {r.name for r in run_suite(make, FLAT) if "no made scene: only homes" in r.detail}
     made = {"compass", "forward", "geodesic-known", "unreachable", "change", "restore-changed"}
     assert skipped == made
 
@@ -426,7 +426,7 @@ def one_way(self: GraphSimulator, start: Any, goals: Any) -> Path | None:
 
 
 def mirrored(angle: float) -> float:
-    return wrapped(-angle)
+    return wrap_angle(-angle)
 
 
 def shifted(seen: Observation) -> Observation:
@@ -457,7 +457,7 @@ def seeing_wrong(sensor: str, change: Callable[[View], View]) -> type[Seeing]:
     return type("Broken", (Seeing,), {"_images": images})
 
 
-def repainted(change: Callable[[Any], Any], turn: Callable[[float], float] = wrapped) -> Any:
+def repainted(change: Callable[[Any], Any], turn: Callable[[float], float] = wrap_angle) -> Any:
     return lambda view: RenderedView(
         turn(view.heading),
         view.elevation,
@@ -507,7 +507,7 @@ class Unchanging(GraphSimulator):
 
     def change(self, scene: Scene) -> Mapping[str, Observation]:
         super().change(scene)
-        self._ways = candidates_of(made_scene())
+        self._ways = candidates_of(make_test_scene())
         self._seen = {}
         return self._observations()
 
@@ -561,7 +561,7 @@ BROKEN: list[tuple[str, type[GraphSimulator]]] = [
     ("place", Alone),
     ("frame", seeing(shifted)),
     ("compass", ways(heading=mirrored)),
-    ("compass", ways(heading=lambda h: wrapped(h + math.pi))),
+    ("compass", ways(heading=lambda h: wrap_angle(h + math.pi))),
     ("compass", ways(heading=math.degrees)),
     ("compass", ways(elevation=lambda e: -e)),
     ("compass", ways(distance=lambda d: d * 100)),
@@ -631,11 +631,11 @@ BROKEN: list[tuple[str, type[GraphSimulator]]] = [
     ("views-agree", first_view(position=(1.0, 2.0, 3.0))),
     ("depth-known", seeing_wrong("depth", repainted(as_ranges))),
     ("depth-known", seeing_wrong("depth", repainted(lambda depth: depth * np.float32(1.1)))),
-    ("depth-known", seeing_wrong("depth", repainted(lambda each: each, lambda h: wrapped(-h)))),
+    ("depth-known", seeing_wrong("depth", repainted(lambda each: each, lambda h: wrap_angle(-h)))),
     ("ids-known", seeing_wrong("ids", repainted(lambda ids: ids + 1))),
     ("ids-known", seeing_wrong("ids", repainted(lambda ids: ids[:, ::-1]))),
     ("ids-known", seeing_wrong("ids", repainted(lambda ids: ids[::-1]))),
-    ("seams", seeing_wrong("depth", repainted(lambda each: each, lambda h: wrapped(-h)))),
+    ("seams", seeing_wrong("depth", repainted(lambda each: each, lambda h: wrap_angle(-h)))),
     ("lazy", Hasty),
     ("change", Unchanging),
     ("change", Careless),
@@ -705,7 +705,7 @@ def test_mistakes_in_asking() -> None:
     with pytest.raises(SimulatorError, match=r"no check 'compas'\. Did you mean 'compass'"):
         run_check("compas", GraphSimulator, FLAT)
     with pytest.raises(SimulatorError, match="no viewpoints"):
-        check(GraphSimulator, FLAT.replace(viewpoints=(), edges=()))
+        run_suite(GraphSimulator, FLAT.replace(viewpoints=(), edges=()))
 
 
 def test_it_runs_as_the_docs_say(

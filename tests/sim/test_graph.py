@@ -13,7 +13,7 @@ from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene
 from navloom.sim import Forward, Hop, Look, Pose, Simulator, Stop, Turn, Velocity, get_simulator
-from navloom.sim.conformance.bench import EYE_M, made_scene
+from navloom.sim.conformance.testbed import EYE_M, make_test_scene
 from navloom.sim.graph import GraphSimulator
 from tests.tools.navcraft.worlds import scenes
 
@@ -24,7 +24,7 @@ def on(viewpoint: str | None, heading: float = 0.0) -> tuple[Pose, object]:
 
 @pytest.fixture
 def simulator() -> GraphSimulator:
-    return GraphSimulator(made_scene())
+    return GraphSimulator(make_test_scene())
 
 
 def test_it_is_a_simulator(simulator: GraphSimulator) -> None:
@@ -137,13 +137,13 @@ def test_a_failed_reset_leaves_those_that_were_there(simulator: GraphSimulator) 
 
 
 def test_a_scene_without_viewpoints_is_refused() -> None:
-    bare = made_scene().replace(viewpoints=(), edges=())
+    bare = make_test_scene().replace(viewpoints=(), edges=())
     with pytest.raises(SimulatorError, match="no navigation graph"):
         GraphSimulator(bare)
 
 
 def test_a_way_straight_up_has_heading_0() -> None:
-    scene = made_scene()
+    scene = make_test_scene()
     hub = scene.viewpoint_by_id["hub"]
     above = hub.model_copy(update={"id": "above", "position": (0.0, 4.0, 0.0)})
     edge = scene.edges[0].model_copy(update={"a": "above", "b": "hub"})

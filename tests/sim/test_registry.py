@@ -44,14 +44,14 @@ def mine(scene: Scene, **options: Any) -> GraphSimulator:
 
 def plug(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     entry = EntryPoint("mine", value, registry.GROUP)
-    known = plugins.plugins(registry.GROUP)
+    known = plugins.find_plugins(registry.GROUP)
 
     def found(group: str) -> Mapping[str, EntryPoint]:
         return {**known, "mine": entry} if group == registry.GROUP else plugins_of(group)
 
-    plugins_of = plugins.plugins
-    monkeypatch.setattr(registry, "plugins", found)
-    monkeypatch.setattr(plugins, "plugins", found)
+    plugins_of = plugins.find_plugins
+    monkeypatch.setattr(registry, "find_plugins", found)
+    monkeypatch.setattr(plugins, "find_plugins", found)
 
 
 def test_a_backend_of_another_package(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import pytest
 from navloom.errors import SceneError, SimulatorError
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import DEFAULT_BODY
-from navloom.scenes.difference import difference, with_difference
+from navloom.scenes.scene_diff import apply_diff, diff_scenes
 from navloom.sim import Hop, Pose, Turn
 from navloom.sim.graph import GraphSimulator
 from navloom_worlds.mend.scene_edits import door_labels, edit_scene
@@ -22,14 +22,14 @@ FLAT = load_scene("demo:flat")
 def test_a_changed_copy_is_told_in_little_and_made_again_to_the_bit() -> None:
     moved = next(item for item in FLAT.items if item.kind == "object" and item.size)
     changed = edit_scene(FLAT, "flat-2", ajar=["1"], remove=[moved.id])
-    told = json.loads(json.dumps(difference(FLAT, changed)))
-    again = with_difference(FLAT, told)
+    told = json.loads(json.dumps(diff_scenes(FLAT, changed)))
+    again = apply_diff(FLAT, told)
     assert again == changed
     assert again.model_dump_json() == changed.model_dump_json()
     assert again.origin == changed.origin
     assert set(told) >= {"loaded", "id", "links", "items", "notes"}
     assert len(json.dumps(told)) < len(FLAT.model_dump_json()) / 5
-    assert with_difference(FLAT, difference(FLAT, FLAT)) == FLAT
+    assert apply_diff(FLAT, diff_scenes(FLAT, FLAT)) == FLAT
     assert door_labels(again) == door_labels(changed)
 
 
@@ -48,7 +48,7 @@ def test_a_changed_copy_is_told_in_little_and_made_again_to_the_bit() -> None:
 )
 def test_what_is_no_difference(told: dict[str, Any], said: str) -> None:
     with pytest.raises(SceneError, match=said) as refused:
-        with_difference(FLAT, told)
+        apply_diff(FLAT, told)
     assert "\n" not in str(refused.value)
 
 

@@ -17,11 +17,11 @@ from navloom.sim.views import (
     FORMS,
     MARK_M,
     PANEL,
-    cut_strip,
-    direction_of,
-    hidden_ways,
-    quarter,
-    strip,
+    hidden_candidates,
+    panel_name,
+    quarter_heading,
+    split_strip,
+    view_pngs,
 )
 
 SIZE = 64
@@ -64,18 +64,18 @@ def panels(png: bytes) -> list[tuple[int, ...]]:
 def test_the_strip_is_left_front_right_back_of_the_nearest_quarter(
     heading: float, front: int
 ) -> None:
-    (png,) = strip(cardinal(), math.radians(heading))
-    assert math.degrees(quarter(math.radians(heading))) == pytest.approx(front)
+    (png,) = view_pngs(cardinal(), math.radians(heading))
+    assert math.degrees(quarter_heading(math.radians(heading))) == pytest.approx(front)
     assert panels(png) == [COLOURS[(front + turn) % 360] for turn in (-90, 0, 90, 180)]
 
 
 def test_the_order_of_the_views_does_not_matter() -> None:
     shuffled = observation(*reversed([view(h, 0, c) for h, c in COLOURS.items()]))
-    assert strip(shuffled, 1.0) == strip(cardinal(), 1.0)
+    assert view_pngs(shuffled, 1.0) == view_pngs(cardinal(), 1.0)
 
 
 def test_each_panel_is_labelled() -> None:
-    picture = opened(strip(cardinal(), 0.0)[0])
+    picture = opened(view_pngs(cardinal(), 0.0)[0])
     for k in range(len(DIRECTIONS)):
         left = k * (SIZE + GAP)
         band = np.asarray(picture)[:BAND, left : left + SIZE]
@@ -85,12 +85,12 @@ def test_each_panel_is_labelled() -> None:
 
 def test_views_that_stand_askew_still_make_four_different_panels() -> None:
     askew = observation(*(view(h + 37, 0, c) for h, c in COLOURS.items()))
-    assert panels(strip(askew, math.radians(37))[0]) == [COLOURS[h] for h in (270, 0, 90, 180)]
+    assert panels(view_pngs(askew, math.radians(37))[0]) == [COLOURS[h] for h in (270, 0, 90, 180)]
 
 
 def test_the_strip_takes_level_views_from_a_sweep() -> None:
     sweep = [view(30 * k, e, (k * 20, 100 + e, 7)) for e in (30, 0, -30) for k in range(12)]
-    found = panels(strip(observation(*sweep), math.radians(100))[0])
+    found = panels(view_pngs(observation(*sweep), math.radians(100))[0])
     assert found == [(k * 20, 100, 7) for k in (0, 3, 6, 9)]
 
 
@@ -103,7 +103,7 @@ def test_single_views_go_clockwise_from_the_agent(
     around = 360 // apart
     views = [view(apart * k, e, (k * 20, 100 + e, 7)) for e in (-30, 0, 30) for k in range(around)]
     first = round(100 / apart)
-    pngs = strip(observation(*views), math.radians(100), n)
+    pngs = view_pngs(observation(*views), math.radians(100), n)
     assert len(pngs) == n
     found = [opened(png).getpixel((5, BAND + 5)) for png in pngs]
     expected = [
@@ -116,42 +116,42 @@ def test_single_views_go_clockwise_from_the_agent(
 
 def test_without_pictures_nothing_is_shown() -> None:
     for n in FORMS:
-        assert strip(Observation(Pose((0, 0, 0))), 0.0, n) == []
-    assert strip(cardinal(), 0.0, 0) == []
+        assert view_pngs(Observation(Pose((0, 0, 0))), 0.0, n) == []
+    assert view_pngs(cardinal(), 0.0, 0) == []
 
 
 def test_what_cannot_be_shown_is_refused() -> None:
     with pytest.raises(SimulatorError, match="5 views cannot be shown"):
-        strip(cardinal(), 0.0, 5)
+        view_pngs(cardinal(), 0.0, 5)
     with pytest.raises(SimulatorError, match="no picture at heading 30, elevation 0"):
-        strip(cardinal(), 0.0, 12)
+        view_pngs(cardinal(), 0.0, 12)
     with pytest.raises(SimulatorError, match="no picture at heading 180"):
-        strip(observation(view(0), view(90), view(270)), 0.0)
+        view_pngs(observation(view(0), view(90), view(270)), 0.0)
     for image in (np.zeros((4, 4), np.uint8), np.zeros((4, 4, 3)), np.zeros((0, 4, 3), np.uint8)):
         with pytest.raises(SimulatorError, match=r"expected \(height, width, 3\) uint8"):
-            strip(observation(*[View(h, 0.0, 1.5, image) for h in (0, 1.57, 3.14, 4.71)]), 0.0)
+            view_pngs(observation(*[View(h, 0.0, 1.5, image) for h in (0, 1.57, 3.14, 4.71)]), 0.0)
 
 
 def test_large_pictures_are_made_smaller() -> None:
     large = np.zeros((300, 2 * PANEL, 3), np.uint8)
     views = [View(math.radians(h), 0.0, math.radians(90), large) for h in COLOURS]
-    assert opened(strip(observation(*views), 0.0)[0]).size == (4 * PANEL + 3 * GAP, 150 + BAND)
+    assert opened(view_pngs(observation(*views), 0.0)[0]).size == (4 * PANEL + 3 * GAP, 150 + BAND)
 
 
 def test_panels_stand_apart_and_are_cut_out_again() -> None:
-    whole = opened(strip(cardinal(), 0.0)[0])
+    whole = opened(view_pngs(cardinal(), 0.0)[0])
     pixels = np.asarray(whole)
     for k in range(1, len(DIRECTIONS)):
         right = k * (SIZE + GAP)
         assert (pixels[:, right - GAP : right] == 255).all(), "white between panels"
-    cut = cut_strip(whole)
+    cut = split_strip(whole)
     assert [each.size for each in cut] == [(SIZE, SIZE)] * 4
-    assert [each.getpixel((0, 0)) for each in cut] == panels(strip(cardinal(), 0.0)[0])
+    assert [each.getpixel((0, 0)) for each in cut] == panels(view_pngs(cardinal(), 0.0)[0])
     # Strips of older runs have no gaps.
     older = Image.new("RGB", (4 * SIZE, SIZE + BAND), "white")
     for k, each in enumerate(cut):
         older.paste(each, (k * SIZE, BAND))
-    assert [each.tobytes() for each in cut_strip(older)] == [each.tobytes() for each in cut]
+    assert [each.tobytes() for each in split_strip(older)] == [each.tobytes() for each in cut]
 
 
 def green(picture: Image.Image) -> list[tuple[int, int]]:
@@ -165,20 +165,20 @@ def green(picture: Image.Image) -> list[tuple[int, int]]:
 def test_markers_stand_where_the_candidates_are() -> None:
     ahead = Candidate("a", math.radians(0), 0.0, 2.0)
     right = Candidate("b", math.radians(120), 0.0, 2.0)
-    (png,) = strip(cardinal((ahead, right)), 0.0, markers=True)
+    (png,) = view_pngs(cardinal((ahead, right)), 0.0, markers=True)
     hits = green(opened(png))
     assert {panel for panel, _ in hits} == {1, 2}
     middle = np.mean([column for panel, column in hits if panel == 1])
     assert middle == pytest.approx(SIZE / 2, abs=1)
     further = np.mean([column for panel, column in hits if panel == 2])
     assert further == pytest.approx(SIZE / 2 + SIZE / 2 * math.tan(math.radians(30)), abs=2)
-    assert green(opened(strip(cardinal((ahead, right)), 0.0)[0])) == []
+    assert green(opened(view_pngs(cardinal((ahead, right)), 0.0)[0])) == []
 
 
 def test_markers_rise_with_their_elevation_and_stay_in_the_picture() -> None:
     def height(elevation: float) -> float:
         way = Candidate("a", 0.0, math.radians(elevation), 2.0)
-        pixels = np.asarray(opened(strip(cardinal((way,)), 0.0, markers=True)[0])).astype(int)
+        pixels = np.asarray(opened(view_pngs(cardinal((way,)), 0.0, markers=True)[0])).astype(int)
         mask = (pixels[..., 1] > 120) & (pixels[..., 0] < 60) & (pixels[..., 2] < 60)
         return float(np.flatnonzero(mask.any(axis=1)).mean()) - BAND
 
@@ -192,7 +192,7 @@ def test_markers_rise_with_their_elevation_and_stay_in_the_picture() -> None:
     [(60, 90, "Front"), (60, 20, "Left"), (0, 140, "Back"), (300, 44, "Right"), (300, 46, "Back")],
 )
 def test_directions_are_those_of_the_strip(heading: int, target: int, direction: str) -> None:
-    assert direction_of(math.radians(heading), math.radians(target)) == direction
+    assert panel_name(math.radians(heading), math.radians(target)) == direction
 
 
 EYE = (0.0, 1.5, 0.0)
@@ -212,7 +212,7 @@ def looking(depth: float | None = None, size: int = 256) -> Observation:
 
 def marks(seen: Observation) -> np.ndarray:
     """The front panel with its markers, (height, width, 3)."""
-    picture = np.asarray(opened(strip(seen, 0.0, markers=True)[0])).astype(int)
+    picture = np.asarray(opened(view_pngs(seen, 0.0, markers=True)[0])).astype(int)
     size = seen.images["rgb"][0].image.shape[0]
     return picture[BAND:, size + GAP : 2 * size + GAP]
 
@@ -236,7 +236,7 @@ def test_a_marker_stands_on_its_place_a_hand_above_the_floor() -> None:
 def test_what_is_behind_something_is_hidden_and_hollow() -> None:
     near, far = Candidate("near", 0.0, 0.0, 2.0), Candidate("far", math.radians(25), 0.0, 5.0)
     seen = replace(looking(3.0), candidates=(near, far))
-    assert hidden_ways(seen) == {"far"}
+    assert hidden_candidates(seen) == {"far"}
     panel = marks(seen)
     white = (panel > 240).all(axis=2)
     columns = np.flatnonzero(white.any(axis=0))
@@ -244,9 +244,9 @@ def test_what_is_behind_something_is_hidden_and_hollow() -> None:
     assert white[:, hollow - 7].sum() > 8 > white[:, 128 - 7].sum()
     assert columns.size
     # Nothing is hidden where no depth is known, and a backend that knows is believed.
-    assert hidden_ways(replace(looking(), candidates=(near, far))) == set()
+    assert hidden_candidates(replace(looking(), candidates=(near, far))) == set()
     told = replace(seen, candidates=(replace(near, hidden=True), replace(far, hidden=False)))
-    assert hidden_ways(told) == {"near"}
+    assert hidden_candidates(told) == {"near"}
 
 
 def test_a_place_is_seen_over_what_is_lower_than_its_post() -> None:
@@ -254,9 +254,9 @@ def test_a_place_is_seen_over_what_is_lower_than_its_post() -> None:
     low = np.full((256, 256), 9.0, np.float32)
     low[150:] = 2.0  # a table: what is lower than 1.16 m is 2 m away
     views = tuple(replace(view, image=low) for view in seen.images["depth"])
-    assert hidden_ways(replace(seen, images={**seen.images, "depth": views})) == set()
+    assert hidden_candidates(replace(seen, images={**seen.images, "depth": views})) == set()
     low[:] = 2.0
-    assert hidden_ways(replace(seen, images={**seen.images, "depth": views})) == {"a"}
+    assert hidden_candidates(replace(seen, images={**seen.images, "depth": views})) == {"a"}
 
 
 def test_markers_keep_off_one_another_and_the_edge() -> None:
@@ -265,12 +265,12 @@ def test_markers_keep_off_one_another_and_the_edge() -> None:
     panel = rims(marks(seen))
     # A whole circle is 8 pixels in radius within its rim; a number takes little of it.
     assert panel.sum() > 6 * 190
-    assert strip(seen, 0.0, markers=True) == strip(seen, 0.0, markers=True)
+    assert view_pngs(seen, 0.0, markers=True) == view_pngs(seen, 0.0, markers=True)
 
 
 def test_a_direction_between_two_views_is_marked_in_one_of_them() -> None:
     seen = replace(looking(), candidates=(Candidate("a", math.radians(45), 0.0, 3.0),))
-    picture = np.asarray(opened(strip(seen, 0.0, markers=True)[0])).astype(int)
+    picture = np.asarray(opened(view_pngs(seen, 0.0, markers=True)[0])).astype(int)
     panels = [rims(picture[BAND:, k * (256 + GAP) : k * (256 + GAP) + 256]).any() for k in range(4)]
     assert panels == [False, False, True, False]
 
@@ -278,4 +278,4 @@ def test_a_direction_between_two_views_is_marked_in_one_of_them() -> None:
 def test_a_sphere_is_not_cut_into_views() -> None:
     whole = View(0.0, 0.0, 2 * math.pi, np.zeros((8, 16, 3), np.uint8), EYE, "equirect")
     with pytest.raises(SimulatorError, match="cannot be cut out of a picture that is equirect"):
-        strip(observation(whole), 0.0)
+        view_pngs(observation(whole), 0.0)

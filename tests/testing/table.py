@@ -32,8 +32,8 @@ from navloom.evals.run_folder import RunFolder, read_errors, read_samples
 from navloom.evals.runner import run_batch
 from navloom.evals.session import Sample, Session, make_id, sample_seed
 from navloom.graphs.navcraft import single as navcraft_single
-from navloom.models import call, get_model
-from navloom.models.failure import RetryPolicy
+from navloom.models import get_model, model_call
+from navloom.models.call_failure import RetryPolicy
 from navloom.testing.server import ModelServer
 from navloom.testing.wire import brain
 from tests.testing.catalogue import Kind
@@ -256,12 +256,12 @@ def _client(url: str, kind: Kind | None, setting: Setting, attempts: _Attempts) 
 @contextmanager
 def short_waits() -> Iterator[None]:
     """Wait tenths of a second between attempts where a night's work waits seconds."""
-    usual = call.policy_of
+    usual = model_call.retry_policy_of
 
     def hasty(*given: Any, **named: Any) -> RetryPolicy:
         return replace(usual(*given, **named), first_wait=0.2, longest_wait=1.0)
 
-    with mock.patch.object(call, "policy_of", hasty):
+    with mock.patch.object(model_call, "retry_policy_of", hasty):
         yield
 
 

@@ -12,9 +12,9 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
 from navloom.errors import ModelError, UsageError
-from navloom.models.call import acall
-from navloom.models.failure import RetryPolicy
-from navloom.models.registry import get_model
+from navloom.models.call_failure import RetryPolicy
+from navloom.models.model_call import acall
+from navloom.models.model_registry import get_model
 from navloom.testing import (
     BadArguments,
     Call,

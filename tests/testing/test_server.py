@@ -11,10 +11,10 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 
-from navloom.models.binding import bind
-from navloom.models.builtin import BuiltinChatModel, Request
-from navloom.models.call import acall
-from navloom.models.registry import get_model
+from navloom.models.builtin import BuiltinChatModel, PolicyRequest
+from navloom.models.model_call import acall
+from navloom.models.model_registry import get_model
+from navloom.models.structured_output import bind
 from navloom.testing import Call, Delay, Garble, ModelServer, Status, brain, seeded_plan
 from navloom.testing.faults import plan_of
 
@@ -154,7 +154,7 @@ def test_a_seeded_plan_repeats_and_keeps_its_share() -> None:
     assert plan_of(plan) is plan
 
 
-def _policy(request: Request) -> AIMessage:
+def _policy(request: PolicyRequest) -> AIMessage:
     """Look into the room that the prompt names; answer with what was seen."""
     looked = request.tool_results("look")
     if not looked:

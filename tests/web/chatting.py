@@ -13,7 +13,7 @@ from urllib.parse import quote
 import httpx
 
 from navloom.graphs.chat.state import Context
-from navloom.models.registry import get_model
+from navloom.models.model_registry import get_model
 from navloom.sim.registry import get_simulator
 from navloom.web.chat_room import ChatRoom
 from navloom.web.chat_sitting import Sitting

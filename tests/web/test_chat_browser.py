@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage
 
-from navloom.models.registry import get_model
+from navloom.models.model_registry import get_model
 from navloom.testing import Cut, ModelServer
 from tests.cli.pseudo_terminal import Terminal
 from tests.web.browsing import Watched, browser, needs_browser, page_of

@@ -19,7 +19,7 @@ import pytest
 from navloom.graphs.chat.state import Context
 from navloom.graphs.chat.talk import Listener, Talk
 from navloom.graphs.chat.threads import open_thread
-from navloom.models.registry import get_model
+from navloom.models.model_registry import get_model
 from navloom.sim.registry import get_simulator
 from tests.graphs.chat.dialogue_file import Dialogue, Turn, read_dialogues
 from tests.web.browsing import browser, needs_browser, page_of

@@ -11,7 +11,7 @@ import pytest
 from langchain_core.messages import ToolMessage
 
 from navloom.models.scripted import ScriptedChatModel
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from tests.web.browsing import browser, needs_browser, page_of
 from tests.web.chatting import chatting
 from tests.web.test_chat_browser import Person

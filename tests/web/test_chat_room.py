@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from navloom.graphs.chat.state import Context
-from navloom.models.call import call_settings
-from navloom.models.registry import get_model
-from navloom.models.usage import Budget, Limits
-from navloom.scenes.uri import scene_of
+from navloom.models.model_call import call_settings
+from navloom.models.model_registry import get_model
+from navloom.models.usage import Budget, UsageLimits
+from navloom.scenes.scene_uri import get_scene
 from navloom.sim.registry import get_simulator
 from navloom.web.chat_room import ChatRoom
 from navloom.web.documents import Documents
@@ -154,7 +154,7 @@ def test_threads_of_other_homes_come_with_the_command(tmp_path: Path) -> None:
 
 
 def test_a_limit_that_is_reached_is_a_line_and_loses_nothing(tmp_path: Path) -> None:
-    with call_settings(gate=Budget(Limits(token_limit=10))), chatting(tmp_path) as chat:
+    with call_settings(gate=Budget(UsageLimits(token_limit=10))), chatting(tmp_path) as chat:
         chat.said("one", "turn left")
         chat.said("one", "turn right")
         whole = chat.open("one")
@@ -168,10 +168,10 @@ def test_pictures_of_a_backend_that_has_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def make() -> Context:
-        simulator = get_simulator("embedded", scene_of("demo:flat"))
+        simulator = get_simulator("embedded", get_scene("demo:flat"))
         return Context(model=get_model("builtin/heuristic"), simulator=simulator)
 
-    monkeypatch.setattr("navloom.web.chat_room.can_look", lambda _: False)
+    monkeypatch.setattr("navloom.web.chat_room.can_render", lambda _: False)
     room = ChatRoom(make, tmp_path, pace=0.0)
     with serving(Documents([]), [room]) as served:
         chat = Chatting(served, room)

@@ -25,7 +25,7 @@ from navloom.evals.report.blocks import (
 from navloom.evals.run_scenes import spots_of
 from navloom.scenes.plan_data import plan_data
 from navloom.scenes.plan_svg import plan_drawing
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from tests.web.browsing import browser, needs_browser
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, needs_browser]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.web.bundle import write_bundle
 from navloom.web.documents import Documents
 from navloom.web.opening import open_sources

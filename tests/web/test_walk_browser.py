@@ -27,10 +27,10 @@ from navloom.graphs.agent import open_saver
 from navloom.graphs.navigation import navigator
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.distances import heading_to, metre_table, turn_between
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
+from navloom.sim.agent_handle import AgentHandle
 from navloom.sim.protocol import Pose
 from navloom.sim.registry import get_simulator
-from navloom.sim.walker import Walker
 from navloom_worlds.walks.walk_run import create_run
 from tests.evals.people.walkers import study
 from tests.web.browsing import Watched, browser, needs_browser, page_of
@@ -102,7 +102,7 @@ class Rater:
         episode = Episode.model_validate(self.people.items[item].task["episode"])
         scene = load_scene(episode.scene)
         way = metre_table(scene, "3d").path(episode.start, episode.path[-1]) or []
-        walker = Walker(get_simulator("embedded", scene), "eye")
+        walker = AgentHandle(get_simulator("embedded", scene), "eye")
         for here, there in list(pairwise(way))[self.steps :][:most]:
             seen = walker.start(Pose((0.0, 0.0, 0.0), viewpoint=here), 0)
             number = next(k for k, c in enumerate(seen.candidates, 1) if c.viewpoint == there)

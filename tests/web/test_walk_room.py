@@ -16,7 +16,7 @@ from navloom.evals.people.study_folder import WALKS, People, read_links
 from navloom.evals.run_folder import read_samples
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.distances import metre_table
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.web.app import make_app
 from navloom.web.documents import Documents
 from navloom.web.people_room import PeopleRoom

@@ -9,10 +9,10 @@ from navloom.cli.options import How, Json, OutOrMade, takes
 from navloom.evals.capnav.request import Bodies, CapnavRequest, Data, Scene, data_folder
 from navloom.evals.option import Opt
 from navloom.evals.session import Session
-from navloom.models.secrets import say, tell
+from navloom.models.redaction import print_err, print_out
 
 if TYPE_CHECKING:
-    from navloom.scenes.traverse_table import Passage
+    from navloom.scenes.traversability_table import Passage
 
 
 @takes()
@@ -69,12 +69,12 @@ def capnav_truth(
         print_json(truth_record(benchmark) | ({"why_not": listed} if why else {}))
         return
     for table in truth_tables(benchmark):
-        tell(table.markdown() + "\n")
+        print_out(table.markdown() + "\n")
     for question, body, passages in reasons:
         said = "; ".join(f"{p.a} -> {p.b} ({_note(p)})" for p in passages)
-        tell(f"{question.id} {body}: {said or 'no route leads there'}")
+        print_out(f"{question.id} {body}: {said or 'no route leads there'}")
     for line in benchmark.notes(keep_hallucinated=True):
-        say(line)
+        print_err(line)
 
 
 def _note(passage: Passage) -> str:

@@ -6,7 +6,7 @@ from navloom.cli.common import end_session, print_json, show_dry_run
 from navloom.cli.options import Commands, How, Out, takes
 from navloom.evals.captions.request import CaptionRequest
 from navloom.evals.session import Session
-from navloom.models.secrets import say
+from navloom.models.redaction import print_err
 
 app = Commands()
 
@@ -31,7 +31,7 @@ def caption(request: CaptionRequest, out: Out, session: Session, how: How) -> No
         end_session(summary, out, as_json=how.as_json)
     if how.as_json:
         print_json({"run": str(out), **summary.record()})
-    say(
+    print_err(
         f"{out / 'captions'}: {summary.ok} viewpoints, {summary.failed} without an answer,"
         f" in {summary.session_seconds:.1f} s"
     )

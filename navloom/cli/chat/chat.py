@@ -23,7 +23,7 @@ from navloom.evals.navigation.request import (
 )
 from navloom.evals.option import Opt
 from navloom.evals.request import HEURISTIC, Model, Seed
-from navloom.models.secrets import say
+from navloom.models.redaction import print_err
 
 if TYPE_CHECKING:
     from navloom.graphs.chat.state import Context
@@ -104,8 +104,8 @@ def chat(
     import asyncio
 
     from navloom.graphs.chat.threads import thread_file, threads_folder
-    from navloom.models.call import call_settings
-    from navloom.models.usage import Budget, Limits
+    from navloom.models.model_call import call_settings
+    from navloom.models.usage import Budget, UsageLimits
 
     shown = _display(display)
     file = thread_file(thread, threads_folder(threads)) if thread is not None else None
@@ -121,7 +121,7 @@ def chat(
         "pace": pace if sys.stdin.isatty() else 0.0,
     }
     begin = {"start": start} if start else {}
-    limits = Limits(token_limit=token_limit, cost_limit=cost_limit)
+    limits = UsageLimits(token_limit=token_limit, cost_limit=cost_limit)
     limits.check_price(model)
     with call_settings(gate=Budget(limits)):
         if shown == "web":
@@ -150,7 +150,9 @@ def _display(asked: ChatDisplay | None) -> ChatDisplay:
     if asked is not None:
         return asked
     if terminal and not there:
-        say(f"Plain lines, since textual is not installed: {_INSTALL} gives panes and a live map.")
+        print_err(
+            f"Plain lines, since textual is not installed: {_INSTALL} gives panes and a live map."
+        )
     return "rich" if terminal and there else "plain"
 
 
@@ -158,13 +160,13 @@ def _context(
     uri: str, model: str, backend: str, captions: str | None, made: dict[str, Any], body: str | None
 ) -> Context:
     from navloom.graphs.chat.state import Context
-    from navloom.models.registry import get_model
-    from navloom.scenes.bodies import body_graph, body_of
-    from navloom.scenes.uri import scene_of
-    from navloom.sim.registry import simulator_name
+    from navloom.models.model_registry import get_model
+    from navloom.scenes.bodies import body_graph, resolve_body
+    from navloom.scenes.scene_uri import get_scene
+    from navloom.sim.registry import resolve_backend
 
-    whole, embodiment = scene_of(uri), body_of(body)
-    backend = simulator_name(backend, whole)
+    whole, embodiment = get_scene(uri), resolve_body(body)
+    backend = resolve_backend(backend, whole)
     if backend in PHYSICAL:
         made = {**made, "physics": "slide"}
     elif body is not None:
@@ -184,7 +186,7 @@ def _context(
     )
     pictures = "rgb" in simulator.capabilities
     if pictures and not context.shown_views and not model.startswith("builtin/"):
-        say(f"{model} takes no images: it is told in words what there is.")
+        print_err(f"{model} takes no images: it is told in words what there is.")
     return context
 
 

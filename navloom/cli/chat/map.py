@@ -22,8 +22,8 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from navloom.scenes.distances import kept_per_scene, per_scene
-from navloom.scenes.plan_look import region_shapes, tint
+from navloom.scenes.distances import cached_on_scene, scene_cached
+from navloom.scenes.plan_style import region_shapes, room_tint
 from navloom.scenes.scene import Scene
 from navloom.tools.chat.places import room_name
 
@@ -78,7 +78,7 @@ def term_map(scene: Scene, floor: int, width: int, height: int) -> TermMap:
     return _drawn(scene, floor, max(12, min(width, 300)), max(_LEAST_ROWS, min(height, 150)))
 
 
-@kept_per_scene
+@cached_on_scene
 def _drawn(scene: Scene, floor: int, width: int, height: int) -> TermMap:
     shapes = region_shapes(scene, floor)
     bounds = np.array([shape.bounds for shape in shapes.values()] or [(-1.0, -1.0, 1.0, 1.0)])
@@ -141,7 +141,7 @@ def _names(scene: Scene, drawn: TermMap, taken: Set[Cell]) -> Names:
         return placed(rooms, drawn.rooms, drawn.cells, taken)
 
     key = f"term_names:{drawn.floor}:{drawn.rooms.shape}"
-    found = per_scene(scene, key, lambda: put(frozenset()))
+    found = scene_cached(scene, key, lambda: put(frozenset()))
     return put(taken) if taken & found.cells.keys() else found
 
 
@@ -236,7 +236,7 @@ def map_text(
 
     drawn, marks, names, key = _floor_map(scene, trail, width, height, goal)
     put = _put(drawn, {**names.cells, **marks})
-    tints = [tint(scene.region_by_id[region].label) for region in put.regions]
+    tints = [room_tint(scene.region_by_id[region].label) for region in put.regions]
     text = Text(no_wrap=True)
     for number, row in enumerate(put.cells):
         rooms = put.rooms[number].tolist()

@@ -16,7 +16,7 @@ from navloom.cli.chat.map import map_text
 from navloom.cli.chat.slashes import run_command
 from navloom.graphs.chat.exchange import MOST_SAID
 from navloom.graphs.chat.talk import Talk
-from navloom.models.secrets import harmless
+from navloom.models.redaction import printable_text
 from navloom.tools.chat.places import floor_number, room_name
 
 _INKS = {"person": "bold cyan", "robot": "bold green", "error": "bold red", "note": "dim"}
@@ -132,7 +132,7 @@ class ChatApp(App[int]):
         line = Text()
         if who in _HEADS:
             line.append(f"{_HEADS[who]}  ", _INKS[who])
-        line.append(harmless(text), "" if who in ("person", "robot") else _INKS[who])
+        line.append(printable_text(text), "" if who in ("person", "robot") else _INKS[who])
         self.query_one(RichLog).write(line)
 
     def moved(self, pose: Mapping[str, Any]) -> None:  # noqa: ARG002  the trail has it
@@ -143,7 +143,7 @@ class ChatApp(App[int]):
     def writing(self, text: str) -> None:
         """Show the unfinished reply below the conversation."""
         pane = self.query_one("#writing", Static)
-        pane.update(Text.assemble((f"{_HEADS['robot']}  ", _INKS["robot"]), harmless(text)))
+        pane.update(Text.assemble((f"{_HEADS['robot']}  ", _INKS["robot"]), printable_text(text)))
         pane.display = bool(text)
 
     def called(self, call: Mapping[str, Any]) -> None:

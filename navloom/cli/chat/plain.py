@@ -14,7 +14,7 @@ from typing import Any
 from navloom.cli.chat.map import map_lines
 from navloom.cli.chat.slashes import run_command
 from navloom.graphs.chat.talk import Listener, Talk
-from navloom.models.secrets import tell
+from navloom.models.redaction import print_out
 from navloom.tools.chat.places import room_name
 
 _PROMPT = "you> "
@@ -52,19 +52,19 @@ class PlainChat(Listener):
         if (who == "person" and not self._replaying) or (self._quiet and who == "note"):
             return
         heads = {"robot": "robot: ", "person": "you: ", "error": "! "}
-        tell(f"{heads.get(who, '')}{text}")
+        print_out(f"{heads.get(who, '')}{text}")
 
     def moved(self, pose: Mapping[str, Any]) -> None:
         """Print the room if it has changed."""
         scene = self._open.scene
         room = room_name(scene, scene.viewpoint_by_id[pose["viewpoint"]].region)
         if room != self._room and not self._quiet:
-            tell(f"  · {room}")
+            print_out(f"  · {room}")
         self._room = room
 
     def show_map(self, trail: Sequence[Sequence[Any]]) -> None:
         """Print the map."""
-        tell("\n".join(map_lines(self._open.scene, trail, goal=self._open.goal)))
+        print_out("\n".join(map_lines(self._open.scene, trail, goal=self._open.goal)))
 
     def play(self, trail: Sequence[Sequence[Any]]) -> None:
         """Do nothing: printed lines cannot be animated."""
@@ -104,12 +104,12 @@ class PlainChat(Listener):
     async def _converse(self) -> int:
         while True:
             if sys.stdin.isatty():
-                tell(_PROMPT, end="")
+                print_out(_PROMPT, end="")
             line = await self._lines.get()
             if line is None:
                 return 0
             if line is _HALT:
-                tell()
+                print_out()
                 return INTERRUPTED
             if line.lstrip().startswith("/"):
                 self._replaying = line.lstrip().startswith("/replay")

@@ -21,7 +21,7 @@ from navloom.graphs.chat.threads import (
     threads_of,
     write_file,
 )
-from navloom.models.secrets import redact
+from navloom.models.redaction import redact
 
 HELP = """\
 Say where to go: go to the kitchen · take me to the sofa · turn left · go upstairs · come back
@@ -133,9 +133,9 @@ async def _map(rest: str, talk: Talk, view: View, *, replace: bool = False) -> N
 
 
 async def _look(rest: str, talk: Talk, view: View, *, replace: bool = False) -> None:
-    from navloom.sim.viewer import can_look, panorama_at
+    from navloom.sim.scene_images import can_render, candidate_panorama
 
-    if not can_look(talk.scene):
+    if not can_render(talk.scene):
         raise UsageError(
             f"{talk.scene.uri} cannot be looked at: it has neither walls nor a mesh, or embreex is "
             "not installed. Ask: what do you see?"
@@ -145,7 +145,9 @@ async def _look(rest: str, talk: Talk, view: View, *, replace: bool = False) -> 
     _must_be_free([path], f"/look! {rest}", replace=replace)
     viewpoint, heading = talk.trail[-1][:2]
     off = talk.state["pose"]["position"] if talk.state["pose"].get("beside") else None
-    write_file(path, await asyncio.to_thread(panorama_at, talk.scene, viewpoint, heading, at=off))
+    write_file(
+        path, await asyncio.to_thread(candidate_panorama, talk.scene, viewpoint, heading, at=off)
+    )
     view.said("note", f"What the robot sees is in {path}.")
 
 

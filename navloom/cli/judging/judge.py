@@ -14,7 +14,7 @@ from navloom.cli.options import Commands, How, Json, OutOrMade, takes
 from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.option import Opt
 from navloom.evals.session import Session
-from navloom.models.secrets import say, tell
+from navloom.models.redaction import print_err, print_out
 
 if TYPE_CHECKING:
     from navloom.evals.judging.rows import Answers
@@ -288,7 +288,7 @@ def _carried_out(
     from navloom.evals.runner import run_kind
 
     for fault in faults[:_MOST_SAID]:
-        say(f"  not read: {fault}")
+        print_err(f"  not read: {fault}")
     where = run_folder(out, name, request)
     if how.dry_run:
         show_dry_run(request, session, as_json=how.as_json)
@@ -299,11 +299,11 @@ def _carried_out(
 def _say_left(answers: Answers, named: Path | None = None) -> None:
     """Print the lines that cannot be judged, and the file that lists them all."""
     for each in answers.left[:_MOST_SAID]:
-        say(f"  line {each.line}: {each.fault}")
+        print_err(f"  line {each.line}: {each.fault}")
     if answers.left:
         counts = ", ".join(f"{count} {kind}" for kind, count in answers.counts().items())
         where = f": {named}" if named else ""
-        say(f"  {len(answers.left)} lines are not judged ({counts}){where}")
+        print_err(f"  {len(answers.left)} lines are not judged ({counts}){where}")
 
 
 def _measured(
@@ -323,7 +323,7 @@ def _measured(
     if as_json:
         print_json(record)
     else:
-        tell("\n\n".join(table.markdown() for table in tables) + "\n")
+        print_out("\n\n".join(table.markdown() for table in tables) + "\n")
     _left(summary, out)
 
 
@@ -332,7 +332,7 @@ def _end(summary: Summary, out: Path, how: How, record: Mapping[str, Any], words
     if how.as_json:
         print_json({"run": str(out), **record, **summary.record()})
     else:
-        tell(words)
+        print_out(words)
     _left(summary, out)
 
 
@@ -340,4 +340,4 @@ def _left(summary: Summary, out: Path) -> None:
     """Leave with the session's exit code; an unscored item is a result, not a failure."""
     if summary.error or summary.left:
         end_session(summary, out)
-    say(f"{out}: {summary.samples} items, {summary.failed} unscored")
+    print_err(f"{out}: {summary.samples} items, {summary.failed} unscored")

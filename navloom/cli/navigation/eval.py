@@ -16,7 +16,7 @@ from navloom.evals.navigation.request import TASK, EvalRequest
 from navloom.evals.option import Opt
 from navloom.evals.request import MOST, Spec
 from navloom.evals.session import Session
-from navloom.models.secrets import say, tell
+from navloom.models.redaction import print_err, print_out
 
 if TYPE_CHECKING:
     from navloom.evals.report.document import Table
@@ -164,7 +164,7 @@ def dialogue(
     request = replace(request, options={"goals": goals})
     folder = run_folder(out, request.task, request)
     print_study(compare_dialogue(request, folder, session), folder, as_json=as_json)
-    say(f"  the runs are {folder}/*; each has its own report: navloom report RUN")
+    print_err(f"  the runs are {folder}/*; each has its own report: navloom report RUN")
 
 
 def _evaluate(
@@ -214,8 +214,8 @@ def print_study(table: Table, out: Path, *, as_json: bool) -> None:
     if as_json:
         print_json({"title": table.title, "runs": table.record})
     else:
-        tell(table.markdown() + "\n")
-    say(f"wrote {write_page([out], out)}")
+        print_out(table.markdown() + "\n")
+    print_err(f"wrote {write_page([out], out)}")
 
 
 app.command("capnav")(capnav)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from navloom.cli.common import print_json
 from navloom.cli.options import Commands, Json, takes
 from navloom.evals.option import Opt
-from navloom.models.secrets import say, tell
+from navloom.models.redaction import print_err, print_out
 
 app = Commands()
 By = Annotated[
@@ -82,11 +82,11 @@ def score(
     if as_json:
         print_json(sheet.record())
     else:
-        tell("\n\n".join(table.markdown() for table in sheet.tables()))
+        print_out("\n\n".join(table.markdown() for table in sheet.tables()))
     if sheet.faults:
         missing = sum(fault.what.reason == "missing" for fault in sheet.faults)
         hint = " (--partial scores only those that are there)" if missing else ""
-        say(f"{source}: {len(sheet.faults):,} invalid, {missing:,} of them missing{hint}")
+        print_err(f"{source}: {len(sheet.faults):,} invalid, {missing:,} of them missing{hint}")
 
 
 @app.command()
@@ -108,4 +108,4 @@ def compare(
     if as_json:
         print_json(found.record())
     else:
-        tell("\n\n".join(table.markdown() for table in found.tables()))
+        print_out("\n\n".join(table.markdown() for table in found.tables()))

@@ -10,7 +10,7 @@ from navloom.cli.options import Commands, Json, takes
 from navloom.evals.navigation.request import Data, Split
 from navloom.evals.option import Opt
 from navloom.evals.request import MOST, Seed
-from navloom.models.secrets import say
+from navloom.models.redaction import print_err
 
 if TYPE_CHECKING:
     from navloom.evals.navigation.subset import Failed, Subset
@@ -59,11 +59,11 @@ def subset(
     from navloom.errors import UsageError
     from navloom.evals.navigation.subset import build_subset
     from navloom.evals.tasks.registry import load_task
-    from navloom.files import check_place
+    from navloom.files import check_writable
 
     for file in (out, picture):
         if file is not None:
-            check_place(file, folder=False)
+            check_writable(file, folder=False)
     runs = [*failed_by, *(more if failed_by else ())]
     if more and not failed_by:
         raise UsageError(f"'{more[0]}' is one word too many: runs are named after --failed-by")
@@ -106,7 +106,7 @@ def _hard(whole: TaskData, failed: Failed, runs: list[Path]) -> Subset:
     from navloom.errors import UsageError
     from navloom.evals.navigation.subset import whole_subset
 
-    say(
+    print_err(
         f"{len(failed.ids)} of {failed.finished} episodes failed in"
         f" {'each of ' if len(runs) > 1 else ''}{len(runs)} run{'s' if len(runs) > 1 else ''}"
         + (f"; {failed.left_out} are not finished in all of them" if failed.left_out else "")
@@ -133,7 +133,7 @@ def _show(
     axes = axes_of(whole.episodes, part, bins=made.bins)
     spreads = spreads_of(whole.episodes, part)
     for note in whole.notes:
-        say(f"note: {note}")
+        print_err(f"note: {note}")
     if as_json:
         print_json({
             "file": None if out is None else str(out),
@@ -152,6 +152,6 @@ def _show(
         blocks = subset_chart(axes, whole.episodes, part)
         save_figure(chart(blocks, title, across=2), picture)
     if out is None:
-        say("nothing is written: say where with --out subset.json")
+        print_err("nothing is written: say where with --out subset.json")
     else:
-        say(f"wrote {save_subset(made, out)}: {len(part)} of {len(whole.episodes)} episodes")
+        print_err(f"wrote {save_subset(made, out)}: {len(part)} of {len(whole.episodes)} episodes")

@@ -22,10 +22,10 @@ from navloom.evals.report.document import Table, percent
 from navloom.graphs.annotation import room_typing
 from navloom.graphs.calling import run
 from navloom.models.builtin import BuiltinChatModel
-from navloom.models.call import model_name
-from navloom.models.registry import model_of
-from navloom.scenes.annotate import annotate, relabel, retype
+from navloom.models.model_call import model_name
+from navloom.models.model_registry import resolve_model
 from navloom.scenes.lexicon import room_types
+from navloom.scenes.region_annotation import annotate_regions, apply_room_types, relabel_regions
 from navloom.scenes.scene import UNKNOWN, Scene
 
 COLUMNS = {
@@ -128,7 +128,7 @@ def score(
     """Score annotation on one home; see :func:`evaluate`."""
     truth = {v.id: v.region for v in scene.viewpoints if v.region is not None}
     fitting = {region.id: room_types(region.label) for region in scene.regions}
-    done = annotate(scene)
+    done = annotate_regions(scene)
     masked, names = _hide_types(done.scene, fitting, seed, hidden)
     context = room_typing.Context(scene=masked, model=model, constrain=constrain)
     # A seed for each home: else a random model would draw the same for every Unknown_5.
@@ -148,7 +148,7 @@ def score(
         )
         return Share(good, len(known))
 
-    chosen = model_of(model)
+    chosen = resolve_model(model)
     baseline = " (a baseline)" if isinstance(chosen, BuiltinChatModel) else ""
     return AnnotationScores(
         scene=scene.uri,
@@ -159,7 +159,7 @@ def score(
         deleted=Share(sum(v in truth for v in done.deleted), len(truth)),
         typing=Share(right, len(names)),
         types_untyped=viewpoint_types(masked),
-        types_typed=viewpoint_types(retype(masked, types)),
+        types_typed=viewpoint_types(apply_room_types(masked, types)),
     )
 
 
@@ -197,6 +197,6 @@ def _hide_types(
     eligible = [r.id for r in scene.regions if fitting[r.id] and r.label != UNKNOWN]
     count = min(len(eligible), max(1, round(hidden * len(eligible)))) if hidden else 0
     chosen = random.Random(f"{seed}/{scene.uri}").sample(eligible, count)
-    masked = relabel(scene, dict.fromkeys(chosen, UNKNOWN))
+    masked = relabel_regions(scene, dict.fromkeys(chosen, UNKNOWN))
     pairs = zip(masked.regions, scene.regions, strict=True)
     return masked, {after.id: before.id for after, before in pairs if after.id != before.id}

@@ -26,8 +26,8 @@ from typing import Any
 import networkx as nx
 
 from navloom.errors import RunError
-from navloom.files import make_folder, write_whole
-from navloom.scenes.traverse_table import Traversability
+from navloom.files import make_folder, write_run_file
+from navloom.scenes.traversability_table import Traversability
 from navloom.tools.capnav.feasible import KINDS, feasible, kinds_of, reach, route
 from navloom.tools.capnav.grounding import duplicate_of
 from navloom.tools.capnav.named_places import Places
@@ -225,7 +225,7 @@ def read_balance(run: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, value: Any) -> None:
-    write_whole(path, (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode())
+    write_run_file(path, (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode())
 
 
 LENGTHS = ("1", "2", "3", "4", "5", "6+")

@@ -20,12 +20,12 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import DataError, SceneError, UsageError, did_you_mean
 from navloom.evals.report.document import Table
-from navloom.scenes.bodies import Embodiment, builtin_bodies, canonical, load_bodies
-from navloom.scenes.checked_files import read_json
-from navloom.scenes.formats.annotated import annotated
-from navloom.scenes.formats.capnav import Nodes, list_ids, load
+from navloom.scenes.bodies import Embodiment, builtin_bodies, canonical_name, load_bodies
+from navloom.scenes.formats.capnav import NodeIndex, list_ids, load
+from navloom.scenes.formats.capnav_annotations import load_annotations
+from navloom.scenes.safe_files import read_json
 from navloom.scenes.scene import Scene
-from navloom.scenes.traverse_table import Passage, Traversability
+from navloom.scenes.traversability_table import Passage, Traversability
 from navloom.tools.capnav.feasible import Feasibility, feasible, reach, route
 
 _MOST_BYTES = 5_000_000
@@ -114,7 +114,7 @@ class Benchmark:
     traversability: Mapping[str, Traversability]
     compat_edges: bool = False
     without_graph: tuple[str, ...] = ()
-    _nodes: dict[str, Nodes] = field(default_factory=dict, repr=False)
+    _nodes: dict[str, NodeIndex] = field(default_factory=dict, repr=False)
     _reach: dict[str, dict[str, NDArray[np.int8]]] = field(default_factory=dict, repr=False)
 
     def feasible(self, question: Question, body: Embodiment | str) -> bool | None:
@@ -156,10 +156,10 @@ class Benchmark:
         found = route(self.traversability[question.scene], *self._ends(question))
         return len(found) - 1 if found else None
 
-    def nodes(self, scene: str) -> Nodes:
+    def nodes(self, scene: str) -> NodeIndex:
         """Return the lookup of a scene's nodes by id or name."""
         if scene not in self._nodes:
-            self._nodes[scene] = Nodes(self.scenes[scene])
+            self._nodes[scene] = NodeIndex(self.scenes[scene])
         return self._nodes[scene]
 
     def pairs(self, *, keep_hallucinated: bool = False) -> Iterator[Pair]:
@@ -172,7 +172,7 @@ class Benchmark:
             if question.problem or (question.hallucinated and not keep_hallucinated):
                 continue
             for body in self.bodies:
-                if canonical(body.name) in self.traversability[question.scene].bodies:
+                if canonical_name(body.name) in self.traversability[question.scene].bodies:
                     yield question, body
 
     @cached_property
@@ -205,7 +205,7 @@ class Benchmark:
                 f" ({', '.join(struck[:10])}); --keep-hallucinated asks them too"
             )
         for body in self.bodies:
-            name = canonical(body.name)
+            name = canonical_name(body.name)
             without = [s for s, t in self.traversability.items() if name not in t.bodies]
             if without:
                 lines.append(
@@ -244,7 +244,7 @@ def load_benchmark(
     where = Path(folder)
     ids = _chosen(where, scenes)
     loaded = {name: load(where, name) for name in ids}
-    tables = {name: annotated(where, scene) for name, scene in loaded.items()}
+    tables = {name: load_annotations(where, scene) for name, scene in loaded.items()}
     made = Benchmark(
         where,
         tuple(q for name in ids for q in _questions(where, loaded[name], tables[name])),
@@ -256,7 +256,7 @@ def load_benchmark(
     )
     known = {body for table in tables.values() for body in table.bodies}
     for body in made.bodies:
-        if canonical(body.name) not in known:
+        if canonical_name(body.name) not in known:
             raise DataError(
                 f"{bodies or where / _PROFILES}: no annotation of {where} speaks of the body"
                 f" '{body.name}', so its answers have no truth.{did_you_mean(body.name, known)}"
@@ -300,7 +300,7 @@ def _questions(folder: Path, scene: Scene, table: Traversability) -> Iterator[Qu
         asked = read_json(path, _FILE, most=_MOST_BYTES)
     except SceneError as error:
         raise DataError(str(error)) from error
-    nodes, struck = Nodes(scene), {_plain(text) for text in table.hallucinated}
+    nodes, struck = NodeIndex(scene), {_plain(text) for text in table.hallucinated}
     for number, each in enumerate(asked, 1):
         said = each.nodes_involved
         yield Question(
@@ -319,7 +319,7 @@ def _plain(text: str) -> str:
 
 
 def _name(body: Embodiment | str) -> str:
-    return canonical(body if isinstance(body, str) else body.name)
+    return canonical_name(body if isinstance(body, str) else body.name)
 
 
 _FEASIBLE = {True: "feasible", False: "not", None: "unknown"}

@@ -38,12 +38,12 @@ from navloom.evals.report.document import Table, percent
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Job, Sample, make_id
 from navloom.evals.video import check_video, sample_frames, video_digest
-from navloom.files import write_whole
+from navloom.files import write_run_file
 from navloom.graphs.capnav import designer as capnav_tasks
-from navloom.models.binding import cannot
-from navloom.models.registry import model_of
-from navloom.scenes.distances import per_scene
-from navloom.scenes.uri import list_scenes, scene_of
+from navloom.models.model_registry import resolve_model
+from navloom.models.structured_output import lacks_ability
+from navloom.scenes.distances import scene_cached
+from navloom.scenes.scene_uri import get_scene, list_scenes
 from navloom.tools.capnav.named_places import Places, truth_of
 
 _VIDEO_ENDINGS = (".mp4", ".mkv", ".webm", ".mov", ".avi")
@@ -101,15 +101,15 @@ class DesignPlan(Plan):
 
 def places_at(uri: str) -> Places:
     """Return the places of a scene, cached with the scene."""
-    scene = scene_of(uri)
-    return per_scene(scene, "capnav_places", lambda: Places(scene, truth_of(uri)))
+    scene = get_scene(uri)
+    return scene_cached(scene, "capnav_places", lambda: Places(scene, truth_of(uri)))
 
 
 def fit_scenes(spec: str, video: str | None = None, note: Note = lambda _: None) -> Fit:
     """Find the scenes of a spec that have routes between named places, and their videos.
 
     Args:
-        spec: a spec for :func:`navloom.scenes.uri.list_scenes`.
+        spec: a spec for :func:`navloom.scenes.scene_uri.list_scenes`.
         video: a folder of videos.
         note: receives progress messages.
 
@@ -147,13 +147,13 @@ def _find_videos(found: Fit, folder: Path) -> None:
     if not folder.is_dir():
         raise UsageError(f"--video {folder}: there is no such folder; expected ID.mp4 in it")
     for name, uri in found.scenes.items():
-        stem = scene_of(uri).id
+        stem = get_scene(uri).id
         there = (folder / f"{stem}{ending}" for ending in _VIDEO_ENDINGS)
         path = next((path for path in there if path.is_file()), None)
         if path is not None:
             found.videos[name] = path
     if not found.videos:
-        example = scene_of(min(found.scenes.values())).id
+        example = get_scene(min(found.scenes.values())).id
         raise UsageError(f"--video {folder} has no video of any scene: expected {example}.mp4")
 
 
@@ -289,7 +289,7 @@ def plan(request: CapnavSynthRequest, run: Path | None, note: Note) -> DesignPla
     if run is None:
         return first_round(request, fit_scenes(request.spec, request.video))
     if request.video is not None:
-        if cannot(model_of(request.model), "images"):
+        if lacks_ability(resolve_model(request.model), "images"):
             note(f"{request.model} takes no images: --video is left out")
             request = replace(request, video=None)
         else:
@@ -313,11 +313,11 @@ def more(made: DesignPlan, run: Path) -> bool:
 def finish(made: DesignPlan, run: Path) -> dict[str, Any]:
     """Write the questions, their truth and their balance."""
     collected = _collected(made, run)
-    ids = {name: scene_of(uri).id for name, uri in made.fit.scenes.items()}
+    ids = {name: get_scene(uri).id for name, uri in made.fit.scenes.items()}
     where = write_questions(run, collected, ids, qa=made.request.qa and Path(made.request.qa))
     record = collected.record(made.quotas, made.request.questions)
     text = json.dumps(record, ensure_ascii=False, indent=1) + "\n"
-    write_whole(run / BALANCE, text.encode())
+    write_run_file(run / BALANCE, text.encode())
     return {"questions": record, "rounds": made.rounds, "qa": str(where)}
 
 

@@ -43,11 +43,11 @@ from navloom.evals.report.blocks import (
 )
 from navloom.evals.report.document import NOTHING, Table, number
 from navloom.evals.run_scenes import run_scene, spots_of
-from navloom.files import formed
-from navloom.scenes.formats.capnav_nodes import nodes_of
-from navloom.scenes.plan_look import readable
+from navloom.files import check_format
+from navloom.scenes.formats.capnav_nodes import region_nodes
+from navloom.scenes.plan_style import to_words
 from navloom.scenes.scene import Scene
-from navloom.scenes.traverse_table import Passage, Traversability
+from navloom.scenes.traversability_table import Passage, Traversability
 from navloom.tools.capnav.feasible import (
     Feasibility,
     barrier_kinds,
@@ -106,7 +106,7 @@ def ground_of(folder: Path, scene: Scene, load: Callable[[str], Scene]) -> Quest
     except SceneError:
         return own
     by_region = own_ground(home)
-    name_of = {region: node.id for region, node in nodes_of(home).items()}
+    name_of = {region: node.id for region, node in region_nodes(home).items()}
     found = {name: by_region.spots[region] for region, name in name_of.items()}
     # The home may have changed: all nodes must be where the graph has them.
     same = all(
@@ -122,11 +122,11 @@ def own_ground(scene: Scene) -> QuestionMap:
     """Return the map of a scene's own places: benchmark nodes, else regions."""
     if scene.source == "capnav":
         places = {v.id: spot for v in scene.viewpoints for spot in spots_of(scene, [v.id])}
-        names = {v.id: readable(v.region) for v in scene.viewpoints if v.region is not None}
+        names = {v.id: to_words(v.region) for v in scene.viewpoints if v.region is not None}
         return QuestionMap(scene.uri, places, names=names)
     spots = {
         region: (scene.region_by_id[region].floor, node.position[0], node.position[2])
-        for region, node in nodes_of(scene).items()
+        for region, node in region_nodes(scene).items()
     }
     doors = {
         pair: (scene.region_by_id[link.a].floor, link.point[0], link.point[2])
@@ -134,7 +134,7 @@ def own_ground(scene: Scene) -> QuestionMap:
         if link.point is not None
         for pair in ((link.a, link.b), (link.b, link.a))
     }
-    return QuestionMap(scene.uri, spots, doors, {region: readable(region) for region in spots})
+    return QuestionMap(scene.uri, spots, doors, {region: to_words(region) for region in spots})
 
 
 @lru_cache(maxsize=64)
@@ -286,7 +286,7 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
         RunError: the line does not have the form of a conversation.
     """
     name = str(line.get("id"))
-    with formed(f"{run}: sample {name}", "a conversation about questions"):
+    with check_format(f"{run}: sample {name}", "a conversation about questions"):
         result, said = line.get("result") or {}, list[Block]()
         if line.get("status") != "ok":
             why = " · ".join(str(line[key]) for key in ("reason", "message") if line.get(key))
@@ -402,7 +402,7 @@ def tables(run: Path) -> list[Block]:
         RunError: the folder has no ``balance.json``, or a broken one.
     """
     said = read_balance(run)
-    with formed(f"{run}/balance.json", "a balance of questions"):
+    with check_format(f"{run}/balance.json", "a balance of questions"):
         balance, numbers = said["balance"], {**said, **said["details"]}
         facts = tuple(Fact(key.replace("_", " "), number(numbers[key])) for key in _COUNTS)
         even = balance["imbalance"]

@@ -31,10 +31,10 @@ from numpy.typing import NDArray
 
 from navloom.evals.capnav.rules import Bucket, Score
 from navloom.models.messages import MOST_CHARACTERS
-from navloom.scenes.bodies import canonical
-from navloom.scenes.formats.capnav import NEAR, Nodes
+from navloom.scenes.bodies import canonical_name
+from navloom.scenes.formats.capnav import NEAR, NodeIndex
 from navloom.scenes.scene import UNKNOWN
-from navloom.scenes.traverse_table import Traversability
+from navloom.scenes.traversability_table import Traversability
 from navloom.tools.capnav.feasible import reach
 
 _SPACES = re.compile(r"\s+")
@@ -100,7 +100,7 @@ class _Hit:
 class OfficialScene:
     """The public scorer's rules applied to one scene; caches what does not change."""
 
-    nodes: Nodes
+    nodes: NodeIndex
     table: Traversability
     _of_name: dict[str, str] = field(init=False)
     _plain: list[tuple[str, str]] = field(init=False)
@@ -261,8 +261,8 @@ class OfficialScene:
 
 
 def _key(agent: str) -> str:
-    """Return the canonical name of a body; unlike :func:`canonical`, keep outer spaces."""
-    return canonical(agent) if agent == agent.strip() else agent
+    """Return the canonical name of a body; unlike :func:`canonical_name`, keep outer spaces."""
+    return canonical_name(agent) if agent == agent.strip() else agent
 
 
 def normal(text: str) -> str:

@@ -110,7 +110,7 @@ class CapnavRequest(Request):
     def record(self) -> dict[str, Any]:
         """Return the entry of ``run.json``, without fields that have no effect."""
         from navloom.graphs.capnav.answering import PROMPT
-        from navloom.prompts.load import load_prompt
+        from navloom.prompts.prompt_loader import load_prompt
 
         asked = super().record()
         if self.videos is None:
@@ -194,7 +194,7 @@ class CapnavSynthRequest(Request):
     def record(self) -> dict[str, Any]:
         """Return the entry of ``run.json``, with prompts and guideline, without locations."""
         from navloom.graphs.capnav.designer_text import guideline_record
-        from navloom.prompts.load import load_prompt
+        from navloom.prompts.prompt_loader import load_prompt
 
         texts: dict[str, Any] = {"prompts": [load_prompt(self.prompt).record]}
         if not self.compact:

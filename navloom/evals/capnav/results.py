@@ -44,9 +44,9 @@ from navloom.evals.report.intervals import wilson
 from navloom.evals.report.writers import write_markdown
 from navloom.evals.run_folder import read_run
 from navloom.evals.run_scenes import run_scene
-from navloom.files import formed
-from navloom.models.spec import read_spec
-from navloom.scenes.traverse_table import Passage
+from navloom.files import check_format
+from navloom.models.model_spec import read_spec
+from navloom.scenes.traversability_table import Passage
 from navloom.tools.capnav.feasible import Feasibility
 
 
@@ -326,7 +326,7 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
         RunError: the line does not have the form of an answer.
     """
     name = str(line.get("id"))
-    with formed(f"{run}: sample {name}", "an answer"):
+    with check_format(f"{run}: sample {name}", "an answer"):
         result, score = line["result"], score_of(line)
         benchmark, why = _benchmark(run, score.scene)
         question = None if benchmark is None else benchmark.by_id.get(score.question_id)

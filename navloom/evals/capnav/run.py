@@ -29,9 +29,9 @@ from navloom.evals.kinds import Calls, Note, Plan, reply_tokens
 from navloom.evals.run_folder import each_sample
 from navloom.evals.session import Job, Sample, check_id
 from navloom.evals.video import check_video, sample_frames, video_digest
-from navloom.files import write_whole
+from navloom.files import write_run_file
 from navloom.graphs.capnav import answering as capnav_answer
-from navloom.models.registry import model_of
+from navloom.models.model_registry import resolve_model
 from navloom.tools.capnav.answers import Answer
 
 _SCENES_OF_FRAMES = 2
@@ -129,7 +129,7 @@ class CapnavJob(Job):
             body=body,
             frames=self._shown(question.scene) if self.plan.looks else (),
             traversability=self.plan.benchmark.traversability[question.scene],
-            judge_model=None if judge is None else model or model_of(judge),
+            judge_model=None if judge is None else model or resolve_model(judge),
         )
 
     def _shown(self, scene: str) -> tuple[bytes, ...]:
@@ -271,7 +271,7 @@ def finish(made: CapnavPlan, run: Path) -> dict[str, Any]:
         )
     rows.sort(key=lambda row: str(row["id"]))
     text = "".join(json.dumps(row) + "\n" for row in rows)
-    write_whole(run / ANSWERS, text.encode())
+    write_run_file(run / ANSWERS, text.encode())
     return {"scores": read_capnav(run).record()}
 
 

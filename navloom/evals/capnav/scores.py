@@ -22,7 +22,7 @@ from navloom.evals.capnav.rules import AnswerScore
 from navloom.evals.kinds import read_run_of
 from navloom.evals.report.intervals import RESAMPLES, Floats, percentiles, resampled
 from navloom.evals.run_folder import fold_samples
-from navloom.files import formed
+from navloom.files import check_format
 from navloom.scenes.bodies import body_names
 from navloom.tools.capnav.feasible import KINDS
 
@@ -306,7 +306,7 @@ def read_capnav(run: Path | str) -> CapnavScores:
     request = read_run_of(run, "capnav")["request"]
     found = CapnavScores(str(request.get("model")), request.get("judge_model"))
     fold_samples(run, found.add, "an answer")
-    with formed(f"{run}: a sample", "an answer"):
+    with check_format(f"{run}: a sample", "an answer"):
         # The order of lines differs between two runs of one request.
         found.scores.sort(key=lambda score: (score.question_id, score.body))
         found.official.sort(key=lambda pair: (pair[0], repr(pair[1])))

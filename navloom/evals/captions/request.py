@@ -39,7 +39,7 @@ class CaptionRequest(Request):
     def record(self) -> dict[str, Any]:
         """Return the entry of ``run.json``, with the prompts that the run will use."""
         from navloom.graphs.captions.captioner import PROMPTS
-        from navloom.prompts.load import load_prompt
+        from navloom.prompts.prompt_loader import load_prompt
 
         prompts = [load_prompt(PROMPTS[job]).record for job in self.job]
         return {**super().record(), "job": list(self.job), "prompts": prompts}

@@ -31,11 +31,11 @@ from navloom.evals.report.blocks import (
 from navloom.evals.report.document import NOTHING, Table, photo
 from navloom.evals.run_folder import read_samples
 from navloom.evals.run_scenes import run_scene, spots_of
-from navloom.files import formed
+from navloom.files import check_format
 from navloom.scenes.distances import heading_to
 from navloom.scenes.scene import Scene
-from navloom.sim.viewer import can_look, panorama_at
-from navloom.sim.views import direction_of
+from navloom.sim.scene_images import can_render, candidate_panorama
+from navloom.sim.views import panel_name
 
 _VIEW, _PICTURE = 256, 1024
 """Side of a view, and width of the four in a row, in pixels."""
@@ -73,7 +73,7 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
     Raises:
         RunError: the line does not have the form of a viewpoint's captions.
     """
-    with formed(f"{run}: sample {line.get('id')}", "a viewpoint's captions"):
+    with check_format(f"{run}: sample {line.get('id')}", "a viewpoint's captions"):
         place, result, told = str(line["viewpoint"]), line["result"], _told(line)
         ways = {str(to): str(words) for to, words in (told.get("towards") or {}).items()}
         summary = str(told.get("summary") or "")
@@ -122,15 +122,15 @@ def _side(scene: Scene | None, place: str, way: str) -> str:
     known = {} if scene is None else scene.viewpoint_by_id
     if place not in known or way not in known:
         return NOTHING
-    return direction_of(0.0, heading_to(known[place].position, known[way].position))
+    return panel_name(0.0, heading_to(known[place].position, known[way].position))
 
 
 def _looks(scene: Scene, place: str, order: list[str]) -> list[Block]:
     """Return the four views with numbered candidates; [] if the scene cannot be rendered."""
     try:
-        if not can_look(scene):
+        if not can_render(scene):
             return []
-        seen = panorama_at(scene, place, 0.0, order, size=_VIEW, light="flat")
+        seen = candidate_panorama(scene, place, 0.0, order, size=_VIEW, light="flat")
     except NavloomError:
         return []
     alt = f"Left, Front, Right and Back from {place}, its {len(order)} ways on numbered"
@@ -156,7 +156,7 @@ def tables(run: Path) -> list[Block]:
         RunError: a line is broken.
     """
     rows = read_samples(run)
-    with formed(f"{run}: a sample", "a viewpoint's captions"):
+    with check_format(f"{run}: a sample", "a viewpoint's captions"):
         counted: dict[str, list[int]] = {}
         for row in rows:
             whole = counted.setdefault(str(row["scene"]), [0, 0])

@@ -22,7 +22,7 @@ from navloom.evals.session import Job, Sample, make_id
 from navloom.files import make_folder
 from navloom.graphs.captions import captioner as captions
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import list_scenes, scene_of
+from navloom.scenes.scene_uri import get_scene, list_scenes
 
 
 @dataclass(kw_only=True)
@@ -50,7 +50,7 @@ class CaptionJob(Job):
 
     def context(self, sample: Sample, model: Any = None) -> Any:
         """Return the graph's context; ``model`` replaces the request's."""
-        scene = scene_of(self.plan.scenes[sample.scene])
+        scene = get_scene(self.plan.scenes[sample.scene])
         return self.settings(model, scene=scene, jobs=self.plan.request.job)
 
 
@@ -65,7 +65,7 @@ def plan(request: CaptionRequest, run: Path | None, note: Note) -> CaptionPlan:
     samples: list[Sample] = []
     scenes: dict[str, str] = {}
     for uri in list_scenes(request.spec):
-        scene = scene_of(uri)
+        scene = get_scene(uri)
         if scene.uri in scenes:
             raise UsageError(f"{uri} and {scenes[scene.uri]} are both called {scene.uri}")
         scenes[scene.uri] = uri
@@ -106,7 +106,7 @@ def finish(made: CaptionPlan, run: Path) -> dict[str, Any]:
     for row in sorted(read_samples(run), key=lambda row: (row["scene"], row["attempt"])):
         said.setdefault(row["scene"], {}).update((row.get("result") or {}).get("viewpoints") or {})
     for name, words in said.items():
-        scene = scene_of(made.scenes[name])
+        scene = get_scene(made.scenes[name])
         make_folder(captions_file(run, scene).parent)
         captions.write_captions(captions_file(run, scene), scene, words, made.request.model)
     return {}

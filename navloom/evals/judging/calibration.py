@@ -37,10 +37,10 @@ from navloom.judges.reason_items import DEFAULT_ITEMS, ReasonItem, make_items
 from navloom.judges.trace import make_trace_items
 from navloom.models.builtin import InProcessModel
 from navloom.models.messages import message_text
-from navloom.scenes.formats.annotated import annotated
-from navloom.scenes.passability import truth
-from navloom.scenes.traverse_table import Traversability
-from navloom.scenes.uri import list_scenes, load_scene
+from navloom.scenes.formats.capnav_annotations import load_annotations
+from navloom.scenes.passability import link_traversability
+from navloom.scenes.scene_uri import list_scenes, load_scene
+from navloom.scenes.traversability_table import Traversability
 
 _FENCED = re.compile(r"<<<([0-9a-f]{16})\n.*?\n\1>>>", re.DOTALL)
 _SHAPE = re.compile(
@@ -119,9 +119,9 @@ def truths(spec: str) -> list[tuple[str, Traversability]]:
         scene = load_scene(uri)
         if scene.source == "capnav":
             where = uri.removeprefix("capnav:").rpartition("/")[0]
-            found.append((scene.uri, annotated(_annotations(where), scene)))
+            found.append((scene.uri, load_annotations(_annotations(where), scene)))
         else:
-            found.append((scene.uri, truth(scene)))
+            found.append((scene.uri, link_traversability(scene)))
     return found
 
 

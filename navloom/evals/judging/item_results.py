@@ -27,7 +27,7 @@ from navloom.evals.report.blocks import (
     to_sample,
 )
 from navloom.evals.report.document import NOTHING, Table, percent
-from navloom.files import formed
+from navloom.files import check_format
 from navloom.judges.fence import Payload, payloads
 
 UNSCORED = "unscored"
@@ -293,7 +293,7 @@ def reason(run: Path, line: Mapping[str, Any]) -> Detail:
     Raises:
         RunError: the line does not have the form of a judged explanation.
     """
-    with formed(f"{run}: sample {line.get('id')}", "a judged explanation"):
+    with check_format(f"{run}: sample {line.get('id')}", "a judged explanation"):
         result = result_of(line)
         verdict, expected = verdict_of(line), expected_of(line)
         facts = [
@@ -364,7 +364,7 @@ def step(run: Path, line: Mapping[str, Any]) -> Detail:
     Raises:
         RunError: the line does not have the form of a graded step.
     """
-    with formed(f"{run}: sample {line.get('id')}", "a graded step"):
+    with check_format(f"{run}: sample {line.get('id')}", "a graded step"):
         due, grades = due_of(line), grades_of(line)
         rows = tuple(
             (
@@ -400,7 +400,7 @@ def label(run: Path, line: Mapping[str, Any]) -> Detail:
     Raises:
         RunError: the line does not have the form of a labelled walk.
     """
-    with formed(f"{run}: sample {line.get('id')}", "a labelled walk"):
+    with check_format(f"{run}: sample {line.get('id')}", "a labelled walk"):
         result = result_of(line)
         cause, rules = str(result["cause"] or UNSCORED), str(result["rules"])
         facts = (
@@ -420,7 +420,7 @@ def pair(run: Path, line: Mapping[str, Any]) -> Detail:
     Raises:
         RunError: the line does not have the form of a judged pair.
     """
-    with formed(f"{run}: sample {line.get('id')}", "a judged pair of tasks"):
+    with check_format(f"{run}: sample {line.get('id')}", "a judged pair of tasks"):
         result = result_of(line)
         choice, better = str(result.get("choice") or UNSCORED), line.get("better")
         tasks = [Said(each, str(line[each])) for each in ("a", "b")]

@@ -30,11 +30,11 @@ from navloom.evals.request import HEURISTIC
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Job, Sample
 from navloom.evals.tasks.episode import Episode
-from navloom.files import encode_line, write_whole
+from navloom.files import encode_line, write_run_file
 from navloom.graphs.judging import labeller
 from navloom.models.builtin import BuiltinChatModel
-from navloom.models.spec import read_spec
-from navloom.scenes.checked_files import first_problem
+from navloom.models.model_spec import read_spec
+from navloom.scenes.safe_files import first_problem
 from navloom.tools.navigation.steps import Walk
 
 LABELS = "labels.jsonl"
@@ -158,7 +158,7 @@ def write_labels(plan: LabelPlan, run: Path) -> dict[str, Any]:
     """Write the labels so far, in the order of the walks, as a reader's file."""
     found = {row["id"]: row for row in read_samples(run)}
     rows = [found[sample.id] for sample in plan.samples if sample.id in found]
-    write_whole(
+    write_run_file(
         run / LABELS,
         b"".join(
             encode_line({"id": row["of"], **{key: row["result"][key] for key in _KEPT}})

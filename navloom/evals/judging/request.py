@@ -73,7 +73,7 @@ class JudgeRequest(Request):
         """Return the entry of ``run.json``: judge, rubric and prompt; the plan adds the items."""
         from navloom.graphs.judging import labeller, preference, reasoning, rubric
         from navloom.judges.trace import load_rubric
-        from navloom.prompts.load import load_prompt
+        from navloom.prompts.prompt_loader import load_prompt
 
         own = super().record()
         named = own.pop("rubric")

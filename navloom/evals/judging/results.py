@@ -49,7 +49,7 @@ from navloom.evals.report.blocks import (
 )
 from navloom.evals.report.document import NOTHING, Table, percent
 from navloom.evals.run_folder import read_run, read_samples, read_summary
-from navloom.files import formed, write_whole
+from navloom.files import check_format, write_run_file
 from navloom.judges.reason_items import KINDS, SETS, load_wordings
 
 _DUE = {kind: "correct" if kind in ("right", "partly") else "wrong" for kind in KINDS}
@@ -187,10 +187,10 @@ def write_calibration(
     from navloom.evals.report.chart import png
 
     data = json.dumps(record, ensure_ascii=False, indent=2, default=list)
-    write_whole(out / f"{name}.json", data.encode())
-    write_whole(out / f"{name}.md", "\n\n".join(t.markdown() for t in tables).encode())
+    write_run_file(out / f"{name}.json", data.encode())
+    write_run_file(out / f"{name}.md", "\n\n".join(t.markdown() for t in tables).encode())
     if drawn is not None:
-        write_whole(out / f"{name}.png", png([drawn]))
+        write_run_file(out / f"{name}.png", png([drawn]))
 
 
 _MOST_SUMMARY = 64 * 1024 * 1024
@@ -216,7 +216,7 @@ def _of_lines(
         @wraps(seen)
         def made(run: Path) -> list[Block]:
             rows = read_samples(run)
-            with formed(f"{run}: a sample", what):
+            with check_format(f"{run}: a sample", what):
                 return seen(run, rows)
 
         return made

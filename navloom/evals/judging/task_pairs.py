@@ -30,8 +30,8 @@ from navloom.judges.preference_items import (
     spoiled_pairs,
     true_errands,
 )
-from navloom.scenes.checked_files import first_problem
-from navloom.scenes.uri import iter_scenes
+from navloom.scenes.safe_files import first_problem
+from navloom.scenes.scene_uri import iter_scenes
 from navloom.tools.navcraft.paths import ErrandAnswer
 from navloom.tools.navcraft.task import SENSIBLE
 

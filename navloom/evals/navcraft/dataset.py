@@ -21,9 +21,9 @@ from jsonschema.exceptions import ValidationError
 
 from navloom.errors import SceneError, UsageError
 from navloom.evals.navcraft.rules import broken_rules
-from navloom.files import open_file, shortened
+from navloom.files import open_file, truncate
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import SceneNames, other_homes
+from navloom.scenes.scene_uri import SceneLookup, homes_mismatch
 from navloom.tools.navcraft.paths import ErrandAnswer
 from navloom.tools.navcraft.relay import RelayAnswer
 from navloom.tools.navcraft.task import can_hold
@@ -278,7 +278,7 @@ def _say(error: ValidationError) -> str:
 
 def _check_scene(line: dict[str, Any], load: Callable[[str], Scene]) -> list[tuple[str, str]]:
     made = (line.get("navloom") or {}).get("homes")
-    if other := other_homes(line["scene"], made):
+    if other := homes_mismatch(line["scene"], made):
         return [("scene", other)]
     try:
         scene = load(line["scene"])
@@ -297,14 +297,14 @@ def _check_id(number: int, line: dict[str, Any], ids: dict[str, int]) -> list[tu
 
 
 def _cut(text: str, most: int = _MOST_TEXT) -> str:
-    return shortened("".join(c if c.isprintable() else " " for c in text), most)
+    return truncate("".join(c if c.isprintable() else " " for c in text), most)
 
 
 class _Scenes:
     """Scenes by name, loaded on first use, with a cache of the last few."""
 
     def __init__(self, specs: str | Sequence[str] | None) -> None:
-        self._scenes = SceneNames(specs)
+        self._scenes = SceneLookup(specs)
         self._found = lru_cache(maxsize=_SCENES_KEPT)(self._load)
 
     def scene(self, name: str) -> Scene:

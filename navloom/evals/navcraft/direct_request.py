@@ -57,7 +57,7 @@ class DirectRequest(Request):
 
     def record(self) -> dict[str, Any]:
         """Return the request for ``run.json``: its settings and the prompt it will use."""
-        from navloom.prompts.load import load_prompt
+        from navloom.prompts.prompt_loader import load_prompt
 
         prompt = load_prompt(f"navcraft_direct_{self.variant}").record
         return {**asdict(self), "prompts": [prompt]}

@@ -41,7 +41,7 @@ from navloom.evals.report.document import NOTHING, Table, number, percent, rate_
 from navloom.evals.report.intervals import Rate, Spread
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.run_scenes import run_scene
-from navloom.files import formed
+from navloom.files import check_format
 from navloom.tools.navcraft.direct_plan import ROBOTS, read_direct, two_stage_plan
 from navloom.tools.navcraft.direct_rules import COORDINATION
 from navloom.tools.navcraft.direct_worth import direct_record
@@ -128,7 +128,7 @@ def score_direct(run: Path | str) -> DirectScore:
     """
     folder = Path(run)
     said = read_run_of(folder, "direct", "collab")
-    with formed(f"{run}: a sample", "one of two robots' tasks"):
+    with check_format(f"{run}: a sample", "one of two robots' tasks"):
         rows = read_samples(folder)
         if said["kind"] == "direct":
             read = [bool(row["result"]) for row in rows]
@@ -322,7 +322,7 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
         RunError: the line does not have the form of such a sample.
     """
     name = str(line.get("id"))
-    with formed(f"{run}: sample {name}", "a task of two robots"):
+    with check_format(f"{run}: sample {name}", "a task of two robots"):
         said = list[Block]()
         if line.get("status") != "ok":
             why = " · ".join(str(line[key]) for key in ("reason", "message") if line.get(key))

@@ -13,7 +13,7 @@ from navloom.evals.navcraft.request import SURVEY, read_survey
 from navloom.evals.navcraft.run import survey
 from navloom.evals.session import Job, Sample, make_id
 from navloom.graphs.navcraft import direct as navcraft_direct
-from navloom.scenes.uri import scene_of
+from navloom.scenes.scene_uri import get_scene
 
 
 @dataclass(kw_only=True)
@@ -41,7 +41,7 @@ class DirectJob(Job):
 
     def context(self, sample: Sample, model: Any = None) -> Any:
         """Return the generator's context. ``model`` replaces the request's model."""
-        return self.settings(model, scene=scene_of(self.plan.scenes[sample.scene]))
+        return self.settings(model, scene=get_scene(self.plan.scenes[sample.scene]))
 
 
 def plan(request: DirectRequest, run: Path | None, note: Note) -> DirectPlanOfRun:

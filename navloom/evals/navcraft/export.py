@@ -23,7 +23,7 @@ from typing import Any, Self
 from navloom.errors import RunError, UsageError, did_you_mean
 from navloom.evals.kinds import read_run_of
 from navloom.evals.run_folder import homes_of, read_samples
-from navloom.files import make_folder, write_whole
+from navloom.files import make_folder, write_run_file
 from navloom.tools.navcraft.paths import ErrandAnswer
 from navloom.tools.navcraft.relay import RelayAnswer
 
@@ -161,7 +161,7 @@ def export_run(
     ]
     text = "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
     make_folder(target.parent)
-    write_whole(target, text.encode())
+    write_run_file(target, text.encode())
     return len(lines)
 
 

@@ -8,10 +8,18 @@ from typing import Any
 
 from navloom.errors import SceneError
 from navloom.evals.navcraft.task_results import task_story
-from navloom.scenes.plan import Mark, Route, Sheet, Spot, draw_legend, draw_plan, legend_entries
-from navloom.scenes.plan_look import MarkKind, readable
+from navloom.scenes.plan_sheet import (
+    PlanMark,
+    PlanRoute,
+    PlanSheet,
+    Spot,
+    draw_legend,
+    draw_plan,
+    legend_entries,
+)
+from navloom.scenes.plan_style import MarkKind, to_words
 from navloom.scenes.scene import Scene
-from navloom.sim.viewer import can_look, floors_from_above
+from navloom.sim.scene_images import can_render, render_floors
 from navloom.tools.navcraft.paths import Anchor, metric_graph, spot_of
 
 _COLUMNS = 2
@@ -23,7 +31,7 @@ _HEAD, _KEY = 43.0, 29.0
 """Points above the cells for the title, and below them for the legend."""
 
 
-def task_routes(scene: Scene, row: Mapping[str, Any]) -> tuple[list[Route], list[Mark]]:
+def task_routes(scene: Scene, row: Mapping[str, Any]) -> tuple[list[PlanRoute], list[PlanMark]]:
     """Return the robots' paths over G+ and the marked points of one dataset line.
 
     Args:
@@ -76,15 +84,15 @@ class _Ways:
             raise SceneError(f"{self.scene.uri} has no item '{name}', or no viewpoint near it")
         return self.graph.items[name]
 
-    def mark(self, kind: MarkKind, anchor: Anchor, name: str | None = None) -> Mark:
+    def mark(self, kind: MarkKind, anchor: Anchor, name: str | None = None) -> PlanMark:
         """Return a plan mark at an anchor, labelled with the name of its item."""
-        return Mark(kind, *spot_of(self.scene, anchor.node), label=name and readable(name))
+        return PlanMark(kind, *spot_of(self.scene, anchor.node), label=name and to_words(name))
 
-    def route(self, robot: str, start: Anchor, pick: Anchor, put: Anchor) -> Route:
+    def route(self, robot: str, start: Anchor, pick: Anchor, put: Anchor) -> PlanRoute:
         """Return the route of a robot from its start to the pick-up and on to the put-down."""
         there = self._leg(start, pick)
         on = self._leg(pick, put)
-        return Route((*there, *on[1:]), robot, carried_from=len(there) - 1)
+        return PlanRoute((*there, *on[1:]), robot, carried_from=len(there) - 1)
 
     def _leg(self, a: Anchor, b: Anchor) -> list[Spot]:
         nodes = self.graph.walk(a, b)
@@ -93,22 +101,22 @@ class _Ways:
         return [spot_of(self.scene, node) for node in nodes]
 
 
-def _all_that_occurs(rows: Sequence[Mapping[str, Any]]) -> tuple[list[Route], list[Mark]]:
+def _all_that_occurs(rows: Sequence[Mapping[str, Any]]) -> tuple[list[PlanRoute], list[PlanMark]]:
     relays = any(row.get("phase_2") for row in rows)
     kinds: tuple[MarkKind, ...] = ("start_1", "start_2", "object", "handoff", "end")
     alone: tuple[MarkKind, ...] = ("start_1", "object", "end")
     robots = ("robot_1", "robot_2") if relays else ("robot_1",)
-    routes = [Route((), robot, carried_from=0) for robot in robots]
-    return routes, [Mark(kind, 0, 0.0, 0.0) for kind in (kinds if relays else alone)]
+    routes = [PlanRoute((), robot, carried_from=0) for robot in robots]
+    return routes, [PlanMark(kind, 0, 0.0, 0.0) for kind in (kinds if relays else alone)]
 
 
-def _floors(routes: Sequence[Route], marks: Sequence[Mark]) -> set[int]:
+def _floors(routes: Sequence[PlanRoute], marks: Sequence[PlanMark]) -> set[int]:
     return {at for route in routes for at, _, _ in route.points} | {mark.floor for mark in marks}
 
 
 def contact_sheet(
     rows: Sequence[Mapping[str, Any]], scenes: Mapping[str, Scene], *, title: str = ""
-) -> Sheet:
+) -> PlanSheet:
     """Draw tasks side by side, each as a plan with a description, and one legend for all.
 
     Args:
@@ -120,7 +128,7 @@ def contact_sheet(
         SceneError: as for :func:`task_routes`.
     """
     down = max(1, -(-len(rows) // _COLUMNS))
-    sheet = Sheet(_COLUMNS * _CELL[0], down * _CELL[1] + _HEAD + _KEY, dpi=100)
+    sheet = PlanSheet(_COLUMNS * _CELL[0], down * _CELL[1] + _HEAD + _KEY, dpi=100)
     sheet.write(title, (18, 22), 14, bold=True, anchor="start")
     place = (0.0, sheet.height - _KEY, sheet.width, _KEY)
     draw_legend(sheet, place, legend_entries(*_all_that_occurs(rows)), size=10)
@@ -132,7 +140,7 @@ def contact_sheet(
 
 
 def _cell(
-    sheet: Sheet, corner: tuple[float, float], number: int, row: Mapping[str, Any], scene: Scene
+    sheet: PlanSheet, corner: tuple[float, float], number: int, row: Mapping[str, Any], scene: Scene
 ) -> None:
     routes, marks = task_routes(scene, row)
     floors, two = _floors(routes, marks), row.get("phase_2")
@@ -143,7 +151,7 @@ def _cell(
         marks=marks,
         items=any(item.size is not None for item in scene.items),
         floors=floors,
-        above=floors_from_above(scene, floors, a_metre=_A_METRE) if can_look(scene) else None,
+        above=render_floors(scene, floors, a_metre=_A_METRE) if can_render(scene) else None,
         title=f"{number}.  {row['scene']}  ({kind})",
         legend=False,
         on=sheet,

@@ -22,7 +22,7 @@ from navloom.evals.report.blocks import (
     Tone,
     Track,
 )
-from navloom.scenes.plan_look import readable
+from navloom.scenes.plan_style import to_words
 from navloom.scenes.scene import Scene
 from navloom.tools.navcraft.paths import Anchor, Errand, ErrandAnswer, spot_of
 from navloom.tools.navcraft.relay import RelayChoice, RobotName, find_transfer, roles_of
@@ -56,7 +56,7 @@ def solo_map(task: RelayTask) -> SceneMap:
     stops = schedule_solo(task)
     took = _first(stops, task.object_anchor)
     done = stops[-1].arrive
-    thing, end = readable(task.object_item.name), readable(task.end_item.name)
+    thing, end = to_words(task.object_item.name), to_words(task.end_item.name)
     leg = _Leg("robot_1", stops, took)
     there, goal = _spot(task, task.object_anchor), _spot(task, task.end_anchor)
     return SceneMap(
@@ -76,14 +76,14 @@ def solo_map(task: RelayTask) -> SceneMap:
                 thing,
                 "object",
                 spans_of(
-                    (0.0, stops[took].arrive, f"lies in {readable(task.target_region)}", "idle"),
+                    (0.0, stops[took].arrive, f"lies in {to_words(task.target_region)}", "idle"),
                     (stops[took].leave, done, "carried by robot_1", "carry"),
                 ),
             ),
         ),
         frames=frames_of(
             [
-                (0.0, f"robot_1 sets out in {readable(task.start_region)}", "plain"),
+                (0.0, f"robot_1 sets out in {to_words(task.start_region)}", "plain"),
                 (stops[took].arrive, f"robot_1 takes the {thing}", "plain"),
                 (done, f"the {thing} is on the {end}", "good"),
             ]
@@ -104,11 +104,11 @@ def relay_map(task: RelayTask, relay: RelayChoice) -> SceneMap:
     fetch = _Leg(fetcher, plan.routes[fetcher], _first(plan.routes[fetcher], task.object_anchor))
     bring = _Leg(receiver, plan.routes[receiver], _first(plan.routes[receiver], place))
     legs = {leg.robot: leg for leg in (fetch, bring)}
-    thing, end = readable(task.object_item.name), readable(task.end_item.name)
-    at = f"the {readable(relay.transfer_asset)} in {readable(relay.transfer_region)}"
+    thing, end = to_words(task.object_item.name), to_words(task.end_item.name)
+    at = f"the {to_words(relay.transfer_asset)} in {to_words(relay.transfer_region)}"
     said = {
-        fetcher: (f"to the {thing}", f"to the {readable(relay.transfer_asset)}"),
-        receiver: (f"to the {readable(relay.transfer_asset)}", f"to the {end}"),
+        fetcher: (f"to the {thing}", f"to the {to_words(relay.transfer_asset)}"),
+        receiver: (f"to the {to_words(relay.transfer_asset)}", f"to the {end}"),
     }
     return SceneMap(
         scene=task.scene.uri,
@@ -154,7 +154,7 @@ def driven_map(task: RelayTask, relay: RelayChoice, driven: Mapping[str, Any]) -
         for leg in legs:
             if leg["arrived"]:
                 came = float(leg["seconds"])
-                frames.append((leg["seconds"], f"{name} is at the {readable(leg['to'])}", "plain"))
+                frames.append((leg["seconds"], f"{name} is at the {to_words(leg['to'])}", "plain"))
             elif leg["reason"]:
                 # A leg that never began has no time. It fails once the robot has waited.
                 when = max(float(leg["seconds"]), came + float(leg["waited"]))
@@ -166,7 +166,7 @@ def driven_map(task: RelayTask, relay: RelayChoice, driven: Mapping[str, Any]) -
         unit="s",
         routes=planned.routes,
         marks=tuple(
-            replace(mark, label=readable(relay.transfer_asset)) if mark.kind == "handoff" else mark
+            replace(mark, label=to_words(relay.transfer_asset)) if mark.kind == "handoff" else mark
             for mark in planned.marks
         ),
         lanes=tuple(lanes),
@@ -243,14 +243,14 @@ def _relay_marks(
 ) -> tuple[MapMark, ...]:
     waits = "" if plan.wait is None else f"{plan.wait.robot} waits {plan.wait.seconds:.1f} s"
     rests = "" if not plan.object_rests_s else f"it lies there {plan.object_rests_s:.1f} s"
-    handoff = ", ".join(filter(None, [readable(relay.transfer_asset), waits, rests]))
+    handoff = ", ".join(filter(None, [to_words(relay.transfer_asset), waits, rests]))
     helper = task.helpers[relay.robot_2_start_region].anchor
     marks = (
         ("start_1", task.start_anchor, ""),
         ("start_2", helper, ""),
-        ("object", task.object_anchor, readable(task.object_item.name)),
+        ("object", task.object_anchor, to_words(task.object_item.name)),
         ("handoff", place, handoff),
-        ("end", task.end_anchor, readable(task.end_item.name)),
+        ("end", task.end_anchor, to_words(task.end_item.name)),
     )
     return tuple(MapMark(kind, _spot(task, anchor), label) for kind, anchor, label in marks)
 
@@ -261,7 +261,7 @@ def _object_spans(
     taken, brought = fetch.stops[fetch.takes], fetch.stops[-1].arrive
     on = bring.stops[bring.takes].leave
     return spans_of(
-        (0.0, taken.leave, f"lies in {readable(task.target_region)}", "idle"),
+        (0.0, taken.leave, f"lies in {to_words(task.target_region)}", "idle"),
         (taken.leave, brought, f"carried by {fetch.robot}", "carry"),
         (brought, on, f"lies on {at}", "idle"),
         (on, plan.makespan_s, f"carried by {bring.robot}", "carry"),
@@ -271,14 +271,14 @@ def _object_spans(
 def _relay_frames(
     task: RelayTask, relay: RelayChoice, plan: Schedule, fetch: _Leg, bring: _Leg
 ) -> tuple[Frame, ...]:
-    thing, asset = readable(task.object_item.name), readable(relay.transfer_asset)
+    thing, asset = to_words(task.object_item.name), to_words(relay.transfer_asset)
     there = bring.stops[bring.takes]
     events: list[tuple[float, str, Tone]] = [
         (0.0, "both robots set out", "plain"),
         (fetch.stops[fetch.takes].arrive, f"{fetch.robot} takes the {thing}", "plain"),
         (fetch.stops[-1].arrive, f"{fetch.robot} puts the {thing} on the {asset}", "plain"),
         (there.leave, f"{bring.robot} takes the {thing} from the {asset}", "plain"),
-        (plan.makespan_s, f"the {thing} is on the {readable(task.end_item.name)}", "good"),
+        (plan.makespan_s, f"the {thing} is on the {to_words(task.end_item.name)}", "good"),
     ]
     if plan.wait is not None:
         waits = f"{bring.robot} waits {plan.wait.seconds:.1f} s"
@@ -298,7 +298,7 @@ def _driven_spans(legs: Sequence[Mapping[str, Any]], end: float) -> tuple[Span, 
     spans: list[tuple[float, float, str, str]] = []
     now = 0.0
     for number, leg in enumerate(legs):
-        out, to = now + float(leg["waited"]), f"to the {readable(str(leg['to']))}"
+        out, to = now + float(leg["waited"]), f"to the {to_words(str(leg['to']))}"
         gone = float(leg["seconds"])
         if gone <= now and not leg["arrived"]:
             break  # it never set out

@@ -24,7 +24,7 @@ from navloom.evals.request import (
     Seed,
     Spec,
 )
-from navloom.plugins import plugin
+from navloom.plugins import load_plugin
 
 ATTEMPTS, TAU = 20, 2
 """Default number of attempts, and of links between rooms."""
@@ -177,7 +177,7 @@ class SynthRequest(Request):
                 "--tools library goes with collab and without --compact, which offers no tools"
             )
         if self.tools == "library":
-            plugin("navloom.tools", "library", "--tools library", UsageError)
+            load_plugin("navloom.tools", "library", "--tools library", UsageError)
         if self.faster and self.types == "a2":
             raise UsageError(
                 "--faster leaves no relay of --types a2: the object is carried no shorter way over"
@@ -194,10 +194,10 @@ class SynthRequest(Request):
             if self.drop_undriven:
                 raise UsageError("--drop-undriven goes with --verify-sim, which drives relays")
             return
-        from navloom.scenes.bodies import body_of
+        from navloom.scenes.bodies import resolve_body
 
         for name in (self.robot_1, self.robot_2):
-            body_of(name)
+            resolve_body(name)
 
     def _settled(self) -> dict[str, Any]:
         """Return the fields left unset: their defaults, or the values of the source run."""
@@ -244,9 +244,9 @@ class SynthRequest(Request):
 
     def record(self) -> dict[str, Any]:
         """Return the request for ``run.json``: its settings and the prompts it will use."""
-        from navloom.prompts.load import load_prompt
         from navloom.prompts.navcraft.profiles import load_profile, profile_names
-        from navloom.scenes.bodies import body_of
+        from navloom.prompts.prompt_loader import load_prompt
+        from navloom.scenes.bodies import resolve_body
 
         names = ["navcraft_single"] + (["navcraft_collab"] if self.kind == "collab" else [])
         ending = "_choices" if self.compact else "_untooled" if self.tools == "none" else ""
@@ -257,7 +257,7 @@ class SynthRequest(Request):
         given = {name: load_profile(name) for name in sorted(own)}
         asked = asdict(self)
         if self.verify_sim:
-            bodies = {name: body_of(getattr(self, name)) for name in ("robot_1", "robot_2")}
+            bodies = {name: resolve_body(getattr(self, name)) for name in ("robot_1", "robot_2")}
             asked["bodies"] = {k: v.model_dump(exclude={"description"}) for k, v in bodies.items()}
         else:
             # Keeps the record of runs equal that were made before relays could be driven.

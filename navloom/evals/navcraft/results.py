@@ -53,7 +53,7 @@ from navloom.evals.report.intervals import Spread
 from navloom.evals.report.writers import write_markdown
 from navloom.evals.run_folder import read_samples
 from navloom.evals.run_scenes import run_scene
-from navloom.files import formed, write_whole
+from navloom.files import check_format, write_run_file
 from navloom.scenes.scene import Scene
 
 _MOST_REASONS = 30
@@ -466,7 +466,7 @@ def build_report(runs: Sequence[Path | str]) -> Report:
     )
     valid, shown = 0, []
     for run in runs:
-        with formed(f"{run}: a sample", "a NavCraft task"):
+        with check_format(f"{run}: a sample", "a NavCraft task"):
             rows = export_lines(run)
             valid += len(rows)
             # The runs share the ``SHOWN`` tasks.
@@ -520,7 +520,7 @@ def write_report(runs: Sequence[Path], out: Path | None = None) -> Shown:
         if rows:
             what = f"{title(report.scores)} · {len(rows)} shown"
             sheet = contact_sheet(rows, drawn, title=what).png()
-            files.append(write_whole(folder / "contact_sheet.png", sheet))
+            files.append(write_run_file(folder / "contact_sheet.png", sheet))
     record = {"runs": [*map(score_json, report.scores)]}
     return Shown(blocks=blocks, record=record, files=files, details=dict(_details(report)))
 
@@ -638,13 +638,13 @@ def _details(report: Report) -> Iterator[tuple[tuple[Path, str], Detail]]:
 
 def _sights(task: ShownTask) -> list[Block]:
     """Return rendered views of a task's items; empty for a scene without geometry."""
-    from navloom.sim.viewer import can_look, portrait
+    from navloom.sim.scene_images import can_render, render_item
 
-    if task.scene is None or not can_look(task.scene):
+    if task.scene is None or not can_render(task.scene):
         return []
     found = tuple(
         (Picture(data=photo(seen.pixels), alt=f"{words}, as a robot sees it", note=words),)
         for words, item in task_things(task.row)
-        if (seen := portrait(task.scene, item)) is not None
+        if (seen := render_item(task.scene, item)) is not None
     )
     return [Columns(title="As a robot sees them", columns=found, private=True)] if found else []

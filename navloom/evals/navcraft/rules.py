@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from navloom.errors import RunError, UsageError
-from navloom.plugins import plugin
+from navloom.plugins import load_plugin
 from navloom.scenes.distances import hop_table
 from navloom.scenes.scene import Scene
 from navloom.tools.forms import Violation, read_form
@@ -72,7 +72,7 @@ def broken_rules(scene: Scene, line: dict[str, Any]) -> list[Violation]:
     wrong += [each for each in words if each.code in ("wrong_instruction", "wrong_subtasks")]
     if line.get("team") is not None:
         # The package that writes team plans also checks them.
-        found = plugin("navloom.rules", "team", "The key 'team' of a line", RunError)
+        found = load_plugin("navloom.rules", "team", "The key 'team' of a line", RunError)
         wrong += found(scene, errand, line["team"], rest)
     return wrong or [
         *_wrong_worth(scene, errand, rest.get("worth") or {}),

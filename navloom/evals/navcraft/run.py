@@ -25,7 +25,7 @@ from navloom.graphs.navcraft import single as navcraft_single
 from navloom.prompts.navcraft.profiles import Profile, load_profile
 from navloom.scenes.bodies import has_geometry
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import list_scenes, load_scene, scene_of
+from navloom.scenes.scene_uri import get_scene, list_scenes, load_scene
 from navloom.tools.navcraft.paths import count_admissible_triples, least_hops
 from navloom.tools.navcraft.wish import Asked, drawn
 
@@ -41,7 +41,7 @@ def survey(
     """Check which scenes of a spec allow an errand.
 
     Args:
-        spec: spec of the scenes, as for :func:`navloom.scenes.uri.list_scenes`.
+        spec: spec of the scenes, as for :func:`navloom.scenes.scene_uri.list_scenes`.
         tau: minimum hops of each leg of an errand.
         homes: number of scenes to check, the first of the spec; None for all.
         driven: whether bodies will drive in them, so that scenes without geometry are left out.
@@ -132,7 +132,7 @@ class SynthJob(Job):
 
     def context(self, sample: Sample, model: Any = None) -> Any:
         """Return the generator's context. ``model`` replaces the request's model."""
-        scene, said = scene_of(self.plan.scenes[sample.scene]), sample.columns["profile"]
+        scene, said = get_scene(self.plan.scenes[sample.scene]), sample.columns["profile"]
         return self.settings(model, scene=scene, profile=said and Profile.read(said, "run"))
 
 

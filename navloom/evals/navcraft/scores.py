@@ -29,8 +29,8 @@ from navloom.evals.navcraft.driven_relays import DrivenRelays, driven_relays
 from navloom.evals.navcraft.request import Survey, read_survey
 from navloom.evals.report.intervals import Rate, Spread
 from navloom.evals.run_folder import read_errors, read_samples
-from navloom.files import formed
-from navloom.models.usage import ModelUsage, merged
+from navloom.files import check_format
+from navloom.models.usage import ModelUsage, merge_usage
 from navloom.tools.navcraft.task import SENSIBLE
 
 _PATH = "Single robot travel path"
@@ -296,7 +296,7 @@ def score_run(path: Path | str) -> RunScore:
     known = read_survey(Path(path))
     # Resolved, since "." and ".." would name no run.
     name = Path(path).resolve().name
-    with formed(f"{path}: a sample", "a NavCraft task"):
+    with check_format(f"{path}: a sample", "a NavCraft task"):
         return score_samples(run, samples, errors, name=name, known=known)
 
 
@@ -392,7 +392,7 @@ def _tokens(records: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
 
 def _models(records: Iterable[Mapping[str, Any]]) -> tuple[ModelUsage, ...]:
     parts = (ModelUsage.read(p) for record in records for p in record.get("models") or ())
-    return tuple(merged(parts))
+    return tuple(merge_usage(parts))
 
 
 def _ranked(names: Iterable[str]) -> tuple[tuple[str, int], ...]:

@@ -21,9 +21,9 @@ from navloom.evals.navcraft.task_results import columns, found_block, task_detai
 from navloom.evals.report.blocks import Block, Column, Detail, Fact, Facts, Grid, to_sample
 from navloom.evals.report.document import Table
 from navloom.evals.session import is_id
-from navloom.files import formed
+from navloom.files import check_format
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import SCENES_KEPT, SceneNames
+from navloom.scenes.scene_uri import SCENES_KEPT, SceneLookup
 
 VALID, NOT_VALID = "valid", "not valid"
 _MOST_LISTED = 200
@@ -111,7 +111,7 @@ def dataset_detail(
     made = row["result"]["navloom"].get("homes")
     where = scenes if scenes is None or isinstance(scenes, str) else tuple(scenes)
     try:
-        with formed(f"{path}: line {row['attempt']}", "a NavCraft task"):
+        with check_format(f"{path}: line {row['attempt']}", "a NavCraft task"):
             return task_detail(named, line, lambda name: _kept(where, made, name), row["findings"])
     except RunError:
         if row["findings"]:
@@ -121,7 +121,7 @@ def dataset_detail(
 
 @lru_cache(maxsize=SCENES_KEPT)
 def _kept(scenes: str | tuple[str, ...] | None, homes: Any, name: str) -> Scene:
-    return SceneNames(scenes, None if homes is None else str(homes)).load(name)
+    return SceneLookup(scenes, None if homes is None else str(homes)).load(name)
 
 
 def dataset_tables(path: Path | str, rows: Sequence[Mapping[str, Any]]) -> list[Block]:
@@ -152,7 +152,7 @@ def dataset_tables(path: Path | str, rows: Sequence[Mapping[str, Any]]) -> list[
         to = tuple(to_sample(row["id"]) for row, _ in listed[:_MOST_LISTED])
         blocks.append(Grid(table, to=to))
     good = [row["result"] for row in rows if not row["findings"] and row["result"]]
-    with formed(str(path), "NavCraft tasks"):
+    with check_format(str(path), "NavCraft tasks"):
         found = merits(good)
     name = Path(path).name
     blocks += [Grid(worth_table([(name, found)])), Grid(variety_table([(name, found)]))]

@@ -47,7 +47,7 @@ from navloom.evals.request import HEURISTIC
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Session
 from navloom.evals.study import Study, check_arms, check_free
-from navloom.files import write_whole
+from navloom.files import write_run_file
 from navloom.prompts.navcraft.profiles import NO_PROFILE, profile_names
 
 ATTEMPTS_A_HOME = 20
@@ -413,7 +413,7 @@ def study_worth(
     scores = {name: replace(score_run(folder), name=name) for name, folder in folders.items()}
     differences = against_blind(folders)
     record = {"scores": {name: score_json(each) for name, each in scores.items()}}
-    write_whole(out / "worth.json", json.dumps({**record, "differences": differences}).encode())
+    write_run_file(out / "worth.json", json.dumps({**record, "differences": differences}).encode())
     named = [(name, score.merits) for name, score in scores.items()]
     effort = _effort_table(scores)
     against = [_difference_table(differences)] if differences else []

@@ -36,8 +36,8 @@ from navloom.evals.report.blocks import (
 from navloom.evals.report.document import Table, number, percent
 from navloom.evals.run_folder import read_run
 from navloom.evals.run_scenes import run_scene
-from navloom.files import formed, packaged
-from navloom.scenes.plan_look import readable
+from navloom.files import check_format, package_yaml
+from navloom.scenes.plan_style import to_words
 from navloom.scenes.scene import Scene
 from navloom.tools.navcraft.optimum import Relay, all_relays
 from navloom.tools.navcraft.relay import RelayAnswer, RelayChoice
@@ -70,7 +70,7 @@ def _told_of(line: Line) -> str:
     return str(result_of(line)["phase_1"]["Task instruction"])
 
 
-_WORDS = packaged("navloom.evals.navcraft", "meanings.yaml")
+_WORDS = package_yaml("navloom.evals.navcraft", "meanings.yaml")
 MEANS: Mapping[str, tuple[str, str]] = _WORDS["relay"]
 """Measure of a relay -> its unit and meaning."""
 
@@ -156,17 +156,17 @@ def pairing() -> Pairing:
 def task_story(row: Mapping[str, Any]) -> str:
     """Return a dataset line as two or three plain sentences."""
     one, two, rest = row["phase_1"], row.get("phase_2"), row["navloom"]
-    start = readable(one["Single robot start region"]["robot_1"])
-    target = readable(one["Single robot target object region"]["robot_1"])
-    thing = f"the {readable(one['Target object'])}"
-    end_region = readable(one["Single robot end region"]["robot_1"])
-    goal = f"the {readable(rest['end_asset'])} in {end_region}"
+    start = to_words(one["Single robot start region"]["robot_1"])
+    target = to_words(one["Single robot target object region"]["robot_1"])
+    thing = f"the {to_words(one['Target object'])}"
+    end_region = to_words(one["Single robot end region"]["robot_1"])
+    goal = f"the {to_words(rest['end_asset'])} in {end_region}"
     solo = rest.get("solo_metres")
     if two is None:
         how_far = f": {solo:.0f} m in all" if solo is not None else ""
         return f"robot_1 goes from {start} to {target}, takes {thing} to {goal}{how_far}."
-    place = f"the {readable(rest['transfer_asset'])} in {readable(two['Transfer region'])}"
-    helper = readable(two["Collaborative robot start region"]["robot_2"])
+    place = f"the {to_words(rest['transfer_asset'])} in {to_words(two['Transfer region'])}"
+    helper = to_words(two["Collaborative robot start region"]["robot_2"])
     starts = {"robot_1": start, "robot_2": helper}
     first, second = (
         ("robot_2", "robot_1") if two["Collaborative type"] == "Type-A1" else ("robot_1", "robot_2")
@@ -196,11 +196,11 @@ def _merit(rest: Mapping[str, Any]) -> str:
 def task_things(row: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the items of a task in its order: description and id of each."""
     one, two, rest = row["phase_1"], row.get("phase_2"), row["navloom"]
-    things = [(f"the object: {readable(one['Target object'])}", rest["object_id"])]
+    things = [(f"the object: {to_words(one['Target object'])}", rest["object_id"])]
     if two is not None:
-        place = f"the handoff: {readable(rest['transfer_asset'])}"
+        place = f"the handoff: {to_words(rest['transfer_asset'])}"
         things.append((place, rest["transfer_asset_id"]))
-    return [*things, (f"the goal: {readable(rest['end_asset'])}", rest["end_asset_id"])]
+    return [*things, (f"the goal: {to_words(rest['end_asset'])}", rest["end_asset_id"])]
 
 
 def pick_tasks(rows: Sequence[Mapping[str, Any]], most: int = 10) -> list[Mapping[str, Any]]:
@@ -243,7 +243,7 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
     def load(name: str) -> Scene:
         return run_scene(run, name)
 
-    with formed(f"{run}: sample {line.get('id')}", "a NavCraft task"):
+    with check_format(f"{run}: sample {line.get('id')}", "a NavCraft task"):
         name = str(line["id"])
         if not result_of(line).get("phase_1"):
             why = " · ".join(str(line[k]) for k in ("reason", "message") if line.get(k))
@@ -479,7 +479,7 @@ def _legs(driven: Mapping[str, Any]) -> Grid:
     """Return a table of the driven legs, one row a leg."""
     rows = tuple(
         (
-            f"{leg['robot']} to the {readable(str(leg['to']))} in {readable(str(leg['region']))}",
+            f"{leg['robot']} to the {to_words(str(leg['to']))} in {to_words(str(leg['region']))}",
             "came" if leg["arrived"] else str(leg["reason"] or "did not set out"),
             _metres(leg["planned"]),
             "–" if leg["way"] is None else _metres(leg["way"]),

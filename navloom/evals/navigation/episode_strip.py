@@ -20,11 +20,11 @@ from navloom.evals.report.blocks import Seen
 from navloom.evals.report.document import photo
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.scene import Scene
-from navloom.sim.media import FolderMedia
+from navloom.sim.media_store import FolderMedia
 from navloom.sim.protocol import Observation, Pose, Simulator
 from navloom.sim.registry import get_simulator
-from navloom.sim.viewer import can_look, looking
-from navloom.sim.views import DIRECTIONS, FORMS, cut_strip, panels, quarter
+from navloom.sim.scene_images import can_render, four_view_simulator
+from navloom.sim.views import DIRECTIONS, FORMS, quarter_heading, split_strip, strip_panels
 from navloom.tools.navigation.steps import Step
 
 _VIEW = 256
@@ -83,7 +83,7 @@ class Eyes:
             level = count * elevations.index(0)
             found = [(n, store.get(step.media[level + count * _TURNS[n] // 4])) for n in DIRECTIONS]
             return tuple(Seen(name=n, words=words[n], data=photo(d, _VIEW)) for n, d in found)
-        shown = cut_strip(Image.open(BytesIO(store.get(step.media[0]))))
+        shown = split_strip(Image.open(BytesIO(store.get(step.media[0]))))
         return tuple(
             Seen(name=name, words=words[name], data=photo(each, _VIEW))
             for name, each in zip(DIRECTIONS, shown, strict=True)
@@ -107,7 +107,7 @@ class Eyes:
                     if ways[number - 1][0]
                 ),
             )
-            for panel in panels(seen, step.heading or 0.0)
+            for panel in strip_panels(seen, step.heading or 0.0)
         )
 
     @cached_property
@@ -122,7 +122,7 @@ class Eyes:
 
     @staticmethod
     def _rendered(scene: Scene) -> Simulator | None:
-        return looking(scene, _VIEW, light="flat") if can_look(scene) else None
+        return four_view_simulator(scene, _VIEW, light="flat") if can_render(scene) else None
 
     def _told(self, step: Step) -> tuple[Seen, ...]:
         """Return the views as captions; empty without captions and options."""
@@ -153,7 +153,7 @@ class Eyes:
         sectors = told.sectors if told is not None else ()
         if len(sectors) != 8:
             return {}
-        first = round(quarter(heading) / (math.pi / 4))
+        first = round(quarter_heading(heading) / (math.pi / 4))
         return {name: sectors[(first + 2 * turn) % 8] for name, turn in _TURNS.items()}
 
 

@@ -14,7 +14,7 @@ from string import ascii_uppercase
 from navloom.evals.navigation.failure_behaviour import metres_to_goal, reference_of
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.bodies import DEFAULT_BODY
-from navloom.scenes.distances import per_scene, turn_between
+from navloom.scenes.distances import scene_cached, turn_between
 from navloom.scenes.scene import Scene
 from navloom.sim.captions import captions_for
 from navloom.sim.graph import GraphSimulator
@@ -30,7 +30,7 @@ _MOST_HOPS = 40
 
 def seen_from(scene: Scene, viewpoint: str, heading: float) -> Observation:
     """Return the observation at a viewpoint with a heading in radians clockwise from -z."""
-    simulator = per_scene(scene, "looker", lambda: GraphSimulator(scene, captions_for(scene)))
+    simulator = scene_cached(scene, "looker", lambda: GraphSimulator(scene, captions_for(scene)))
     pose = Pose(scene.viewpoint_by_id[viewpoint].ground, heading, 0.0, viewpoint)
     return simulator.reset({"a": (pose, DEFAULT_BODY)})["a"]
 

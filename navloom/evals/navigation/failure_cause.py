@@ -33,8 +33,8 @@ from navloom.evals.navigation.failure_behaviour import (
     metres_to_goal,
 )
 from navloom.evals.tasks.episode import Episode
-from navloom.files import packaged
-from navloom.scenes.distances import heading_to, per_scene, turn_between
+from navloom.files import package_yaml
+from navloom.scenes.distances import heading_to, scene_cached, turn_between
 from navloom.scenes.lexicon import classify, room_types
 from navloom.scenes.scene import UNKNOWN, Scene, Viewpoint, distance_2d
 from navloom.tools.navigation.options import without_notes
@@ -367,7 +367,7 @@ Cause = Literal[
 ]
 CAUSES: tuple[Cause, ...] = get_args(Cause)
 """All causes in display order; ``none`` if the agent never left the reference path."""
-MEANS: Mapping[Cause, str] = packaged("navloom.evals.navigation", "meanings.yaml")["causes"]
+MEANS: Mapping[Cause, str] = package_yaml("navloom.evals.navigation", "meanings.yaml")["causes"]
 """Cause -> definition in one sentence, for tables, labelling guides and prompts."""
 
 _SOON = 3
@@ -551,7 +551,7 @@ def _things_on(way: Sequence[Viewpoint], fork: Fork, scene: Scene) -> frozenset[
 
 
 def _near(scene: Scene, viewpoint: Viewpoint) -> frozenset[str]:
-    kept: dict[str, frozenset[str]] = per_scene(scene, "things_near", dict)
+    kept: dict[str, frozenset[str]] = scene_cached(scene, "things_near", dict)
     if viewpoint.id not in kept:
         floor = scene.floor_of(viewpoint)
         floors = {region.id: region.floor for region in scene.regions}

@@ -30,8 +30,8 @@ from navloom.evals.navigation.failure_behaviour import (
 from navloom.evals.navigation.failure_cause import CAUSES, Cause, find_causes, fork_of
 from navloom.evals.report.document import Table, percent
 from navloom.evals.tasks.episode import Episode
-from navloom.files import packaged
-from navloom.scenes.distances import kept_per_scene
+from navloom.files import package_yaml
+from navloom.scenes.distances import cached_on_scene
 from navloom.scenes.scene import Scene
 from navloom.tools.navigation.steps import Walk
 
@@ -126,7 +126,7 @@ def _invalid_hop(walk: Walk, scene: Scene) -> dict[str, Any] | None:
     return None
 
 
-@kept_per_scene
+@cached_on_scene
 def _edges(scene: Scene) -> frozenset[tuple[str, str]]:
     return frozenset(pair for e in scene.edges for pair in ((e.a, e.b), (e.b, e.a)))
 
@@ -219,7 +219,7 @@ def tallies_of(every: Iterable[Analysis]) -> Tallies:
     return found
 
 
-_WORDS = packaged("navloom.evals.navigation", "meanings.yaml")
+_WORDS = package_yaml("navloom.evals.navigation", "meanings.yaml")
 _KNOWN_DETAILS: Mapping[str, str] = _WORDS["details"]
 _SAID: Mapping[str, tuple[str, str]] = _WORDS["tables"]
 

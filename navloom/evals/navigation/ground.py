@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import DataError, did_you_mean
-from navloom.scenes.checked_files import short
-from navloom.scenes.distances import kept_per_scene, metre_table
+from navloom.scenes.distances import cached_on_scene, metre_table
+from navloom.scenes.safe_files import repr_of
 from navloom.scenes.scene import Scene
 
 MOST_POSITIONS = 10_000
@@ -66,7 +66,7 @@ def faulty_path(
         return None
     near = did_you_mean(strange, known, most=1) if len(strange) <= 200 else ""
     return Invalid(
-        "unknown_viewpoint", f"[{at}] {short(strange)} is no viewpoint of {scene}.{near}".strip()
+        "unknown_viewpoint", f"[{at}] {repr_of(strange)} is no viewpoint of {scene}.{near}".strip()
     )
 
 
@@ -232,7 +232,7 @@ def _joined(tables: Iterable[NDArray[Cell]]) -> NDArray[Cell]:
     return flat[0] if len(flat) == 1 else np.concatenate(flat)
 
 
-@kept_per_scene
+@cached_on_scene
 def _linked(scene: Scene) -> NDArray[np.bool_]:
     index = metre_table(scene, "3d").index
     joined = np.eye(len(index), dtype=np.bool_)

@@ -16,7 +16,7 @@ from typing import Any
 from navloom.evals.navigation.metrics import SHARES
 from navloom.evals.navigation.scores import spoken
 from navloom.evals.report.document import Table
-from navloom.files import packaged
+from navloom.files import package_yaml
 
 SPLIT = "val_unseen"
 _COLUMNS = ("SR", "OSR", "SPL", "NE", "TL", "nDTW", "SDTW", "CLS")
@@ -49,7 +49,7 @@ class PublishedRow:
 
 @cache
 def _typed() -> Any:
-    return packaged("navloom.evals.navigation", "published.yaml")
+    return package_yaml("navloom.evals.navigation", "published.yaml")
 
 
 @cache

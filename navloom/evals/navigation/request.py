@@ -170,7 +170,7 @@ class EvalRequest(Request):
         Opt("Try each episode so often; ids end in -e1, -e2, ...", min=1, max=1000, panel=FINER),
     ] = 1
     body: Body = None
-    """Name of a body, or a file of bodies (:func:`navloom.scenes.bodies.body_of`)."""
+    """Name of a body, or a file of bodies (:func:`navloom.scenes.bodies.resolve_body`)."""
     physics: Physics = "off"
     collision_threshold: Threshold = NOTICEABLE_M
     waypoints: Waypoints = "slim"
@@ -316,9 +316,9 @@ class EvalRequest(Request):
         Raises:
             SceneError: the body is unknown.
         """
-        from navloom.scenes.bodies import body_of
+        from navloom.scenes.bodies import resolve_body
 
-        return body_of(self.body)
+        return resolve_body(self.body)
 
     @property
     def embodied(self) -> bool:
@@ -343,7 +343,7 @@ class EvalRequest(Request):
     def record(self) -> dict[str, Any]:
         """Return the request for ``run.json``, without fields that have no effect."""
         from navloom.graphs.navigation.text import PROMPTS
-        from navloom.prompts.load import load_prompt
+        from navloom.prompts.prompt_loader import load_prompt
 
         asked = super().record()
         asked["options"].pop(_SPEC, None)

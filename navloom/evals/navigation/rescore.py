@@ -24,9 +24,9 @@ from navloom.evals.navigation.walked import stood_at, walked_by
 from navloom.evals.report.document import NOTHING, Table
 from navloom.evals.report.intervals import LEVEL, RESAMPLES, By, Row
 from navloom.evals.tasks.registry import TASKS, load_task
-from navloom.files import formed
+from navloom.files import check_format
 from navloom.scenes.scene import Point3, Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 
 FORMATS = {"r2r": "r2r", "r4r": "r4r", "reverie": "reverie"}
 """Submission format -> task. A new format is one entry here."""
@@ -229,7 +229,7 @@ def _scenes(said: Mapping[str, Any], data: Path | str | None) -> Mapping[str, st
     name = request.get("task")
     if name not in TASKS:
         return {}
-    with formed("the options of its run.json", "a run of `navloom eval`"):
+    with check_format("the options of its run.json", "a run of `navloom eval`"):
         options = {**(request.get("options") or {})}
     if where.get("scenes"):
         options["scenes"] = where["scenes"]

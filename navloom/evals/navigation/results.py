@@ -36,8 +36,8 @@ from navloom.evals.report.document import NOTHING, Table, number, percent
 from navloom.evals.report.writers import write_markdown
 from navloom.evals.run_folder import each_sample, fold_samples, read_errors, read_run
 from navloom.evals.run_scenes import run_scene, spots_of
-from navloom.files import formed, packaged, shortened, write_whole
-from navloom.models.spec import read_spec
+from navloom.files import check_format, package_yaml, truncate, write_run_file
+from navloom.models.model_spec import read_spec
 from navloom.scenes.scene import Scene
 
 ORDER = (
@@ -46,7 +46,7 @@ ORDER = (
     *("SR_strict", "SR_telhop", "collided", "contacts", "collision_rate"),
 )
 """Order of the metrics in tables."""
-_WORDS = packaged("navloom.evals.navigation", "meanings.yaml")
+_WORDS = package_yaml("navloom.evals.navigation", "meanings.yaml")
 _COUNTS: Mapping[str, str] = _WORDS["an_episode"]
 _EFFORTS: Mapping[str, str] = _WORDS["in_all"]
 _RULES = {
@@ -155,7 +155,7 @@ def headline(run: Mapping[str, Any], ended: int, well: int, errors: int) -> str:
 def request_table(run: Mapping[str, Any]) -> Table:
     """Return a table of the request's non-empty settings, folded."""
     rows = [
-        (str(key)[:_MOST_CELL], shortened(_flat(value), _MOST_CELL))
+        (str(key)[:_MOST_CELL], truncate(_flat(value), _MOST_CELL))
         for key, value in sorted(run["request"].items())
         if value not in (None, "", [], {}, False)
     ]
@@ -365,7 +365,7 @@ def _scored(run: Path, *, every: bool) -> tuple[list[Block], dict[str, Any]]:
     errors = sum(each["id"] not in ended for each in read_errors(run))
     told = headline(said, len(ended), sum(ended.values()), errors)
     first = Prose(title=title(said, len(ended)), text=told)
-    with formed(f"{run}: a sample", "a navigated episode"):
+    with check_format(f"{run}: a sample", "a navigated episode"):
         record = scores.record()
     made = [*run_tables(request, record, took)] if ended else []
     if ended and every:
@@ -553,7 +553,7 @@ def write_report(run: Path, out: Path | None = None) -> Shown:
     folder = run if out is None else out
     files = [write_markdown(folder, blocks)]
     if drawn := [*_behaviours(read.tallies)]:
-        files.append(write_whole(folder / "errors.png", png(drawn)))
+        files.append(write_run_file(folder / "errors.png", png(drawn)))
     details = dict(_details(run, read))
     return Shown(blocks=blocks, record=scores, files=files, details=details)
 
@@ -561,14 +561,14 @@ def write_report(run: Path, out: Path | None = None) -> Shown:
 def _details(run: Path, read: _Wrong) -> Iterator[tuple[tuple[Path, str], Detail]]:
     """Yield pages of the chosen episodes with rendered views, for scenes with geometry."""
     from navloom.evals.navigation.episode_detail import detail
-    from navloom.sim.viewer import can_look
+    from navloom.sim.scene_images import can_render
 
     named = {each.id: each.scene for each in pick_cases(read.episodes, SHOWN)}
     for line in each_sample(run):
         if line["id"] not in named:
             continue
         try:
-            seen = can_look(read.load(named[line["id"]]))
+            seen = can_render(read.load(named[line["id"]]))
         except NavloomError:
             continue
         if seen:

@@ -41,21 +41,21 @@ from navloom.evals.navigation.walked import physics_of, standing, walked_of
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Job, Sample, sample_seed
 from navloom.evals.tasks.episode import Episode, TaskData
-from navloom.files import and_more
+from navloom.files import join_some
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.context import Context
 from navloom.graphs.navigation.person import Person
-from navloom.models.binding import sees
-from navloom.models.registry import model_of
+from navloom.models.model_registry import resolve_model
+from navloom.models.structured_output import sees_images
 from navloom.scenes.bodies import DEFAULT_BODY
-from navloom.scenes.checked_files import read_bytes
-from navloom.scenes.distances import per_scene
+from navloom.scenes.distances import scene_cached
+from navloom.scenes.safe_files import read_bytes
 from navloom.scenes.scene import UNKNOWN
-from navloom.scenes.uri import list_scenes, scene_of
+from navloom.scenes.scene_uri import get_scene, list_scenes
 from navloom.sim.captions import captions_for
-from navloom.sim.media import FolderMedia
+from navloom.sim.media_store import FolderMedia
 from navloom.sim.protocol import Simulator
-from navloom.sim.registry import backend_module, get_simulator, seeing_simulator, simulator_name
+from navloom.sim.registry import backend_module, get_simulator, resolve_backend, simulator_for_views
 from navloom.tools.navigation.options import Option
 from navloom.tools.navigation.steps import Step, Walk
 from navloom.tools.navigation.things import Thing
@@ -367,8 +367,8 @@ class EvalJob(Job):
         made: Context = self.settings(
             agent=Context.agent,  # in the simulator; the request's is the navigator
             simulator=partial(simulator_of, request, self.plan.scenes[sample.scene]),
-            model=model or model_of(request.thinks_with),
-            oracle_model=model or (request.oracle_model and model_of(request.oracle_model)),
+            model=model or resolve_model(request.thinks_with),
+            oracle_model=model or (request.oracle_model and resolve_model(request.oracle_model)),
             memory=request.settings.memory,
             oracle=request.helped_by,
             failures=choose(self.plan.failures, count, [self.plan.episodes[sample.id]])
@@ -393,7 +393,7 @@ class EvalJob(Job):
         return scored(
             episode,
             state,
-            walked_of(request)(scene_of(uri)),
+            walked_of(request)(get_scene(uri)),
             touches=self.plan.touches,
             noticeable=request.collision_threshold,
         )
@@ -406,7 +406,7 @@ def simulator_of(request: EvalRequest, uri: str) -> Simulator:
         SceneError: the scene cannot be loaded.
         SimulatorError: the backend is unknown, or the caption cache is broken.
     """
-    scene = walked_of(request)(scene_of(uri))
+    scene = walked_of(request)(get_scene(uri))
     moves = physics_of(request)
     if request.backend == "panorama":
         said = caption_file(request.captions, scene)
@@ -415,14 +415,14 @@ def simulator_of(request: EvalRequest, uri: str) -> Simulator:
     if request.backend not in _OURS and request.captions is None:
         return get_simulator(request.backend, scene, **moves)
     kept = request.captions and caption_file(request.captions, scene)
-    words = per_scene(scene, f"captions:{kept}", lambda: captions_for(scene, kept))
+    words = scene_cached(scene, f"captions:{kept}", lambda: captions_for(scene, kept))
     own: dict[str, Any] = {}
     if request.backend in ("auto", "embedded"):
         own = {"light": request.light}
     elif request.backend == "habitat":
         own = {"dataset": request.scene_dataset}
     own |= moves
-    return seeing_simulator(request.backend, scene, request.views, captions=words, **own)
+    return simulator_for_views(request.backend, scene, request.views, captions=words, **own)
 
 
 def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
@@ -524,7 +524,7 @@ def _digest(episodes: Sequence[Episode]) -> str:
 def _scenes(request: EvalRequest, data: TaskData) -> dict[str, Any]:
     """Return hashes of the scenes, since another connectivity makes another run."""
     names, walked = sorted({episode.scene for episode in data.episodes}), walked_of(request)
-    scenes = [walked(scene_of(data.scenes[name])) for name in names]
+    scenes = [walked(get_scene(data.scenes[name])) for name in names]
     labelled = sum(any(r.label != UNKNOWN for r in scene.regions) for scene in scenes)
     return {**_hashed([scene.model_dump_json() for scene in scenes]), "rooms_named": labelled}
 
@@ -532,14 +532,14 @@ def _scenes(request: EvalRequest, data: TaskData) -> dict[str, Any]:
 def _simulators(request: EvalRequest, data: TaskData) -> dict[str, int]:
     """Return the number of scenes for each backend that is really used."""
     names = sorted({episode.scene for episode in data.episodes})
-    used = Counter(simulator_name(request.backend, scene_of(data.scenes[each])) for each in names)
+    used = Counter(resolve_backend(request.backend, get_scene(data.scenes[each])) for each in names)
     return dict(sorted(used.items()))
 
 
 def _sees(model: str) -> bool:
     """Check whether a model takes images. One that cannot be made fails later, when asked."""
     try:
-        return sees(model)
+        return sees_images(model)
     except ModelError:
         return True
 
@@ -576,7 +576,7 @@ def _panoramas(request: EvalRequest, data: TaskData) -> dict[str, Any]:
     from navloom.sim.panorama.panorama_cache import panorama_hashes
 
     names = sorted({episode.scene for episode in data.episodes})
-    scenes = [scene_of(data.scenes[name]) for name in names]
+    scenes = [get_scene(data.scenes[name]) for name in names]
     return {"panorama_files": _hashed(panorama_hashes(Path(request.panoramas), scenes))}
 
 
@@ -587,7 +587,7 @@ def _without_captions(captions: str | None, data: TaskData) -> list[str]:
     if not none:
         return []
     return [
-        f"--captions {captions} has no captions of {and_more(none, _MOST_NAMED)}"
+        f"--captions {captions} has no captions of {join_some(none, _MOST_NAMED)}"
         f" ({len(none)} of {len(scenes)} scenes): their own are used there."
     ]
 

@@ -20,7 +20,7 @@ from navloom.evals.navigation.path_metrics import METRES, PATH_METRICS
 from navloom.evals.navigation.scores import EFFORT
 from navloom.evals.report.blocks import Cell, Column, Line
 from navloom.evals.tasks.episode import Episode
-from navloom.files import packaged, shortened
+from navloom.files import package_yaml, truncate
 from navloom.scenes.scene import Scene
 from navloom.tools.navigation.steps import Step
 
@@ -244,13 +244,13 @@ def notes_of(step: Step, *, whole: bool = False) -> Iterator[Note]:
 
 def as_text(value: Any, most: int = _MOST_TEXT) -> str:
     """Return a value as bounded text; empty for None."""
-    return shortened("" if value is None else str(value), most)
+    return truncate("" if value is None else str(value), most)
 
 
 TOUCHES = ("collision_rate", "contacts", "collided")
 LESS = frozenset({"NE", "DTS", "early_stop", "late_stop", *TOUCHES, *EFFORT})
 NEITHER = frozenset({"TL"})
-_WORDS = packaged("navloom.evals.navigation", "meanings.yaml")
+_WORDS = package_yaml("navloom.evals.navigation", "meanings.yaml")
 SCORES: Mapping[str, str] = _WORDS["scores"]
 COUNTED: Mapping[str, str] = _WORDS["counts"]
 BEHAVED: Mapping[str, str] = _WORDS["behaviours"]

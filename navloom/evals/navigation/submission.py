@@ -17,7 +17,7 @@ from typing import Any
 from navloom.errors import DataError
 from navloom.evals.navigation.ground import MOST_POSITIONS, Invalid
 from navloom.files import open_file
-from navloom.scenes.checked_files import short
+from navloom.scenes.safe_files import repr_of
 
 MOST_BYTES = 256 * 1024 * 1024
 MOST_ENTRIES = 1_000_000
@@ -79,7 +79,7 @@ def read_submission(path: Path | str) -> Submission:
     for k, entry in enumerate(entries):
         name = entry.get("instr_id") if isinstance(entry, dict) else None
         if not isinstance(name, str) or not name or len(name) > 200:
-            said = f"expected an object with instr_id and trajectory, found {short(entry)}"
+            said = f"expected an object with instr_id and trajectory, found {repr_of(entry)}"
             nameless.append(SubmissionFault(f"[{k}]", Invalid("malformed", said)))
             continue
         if name in seen:
@@ -108,7 +108,7 @@ def viewpoints_of(trajectory: Any) -> list[str] | Invalid:
             either, nested at most three deep.
     """
     if not isinstance(trajectory, list):
-        return Invalid("malformed", f"its trajectory is {short(trajectory)}: expected a list")
+        return Invalid("malformed", f"its trajectory is {repr_of(trajectory)}: expected a list")
     found: list[str] = []
     for count, item in enumerate(_items(trajectory, _DEEPEST)):
         if isinstance(item, Invalid):
@@ -136,7 +136,7 @@ def _items(values: list[Any], depth: int) -> Iterator[str | Invalid | None]:
         else:
             yield Invalid(
                 "malformed",
-                f"its trajectory holds {short(value)}: expected [viewpoint, heading, elevation]",
+                f"its trajectory holds {repr_of(value)}: expected [viewpoint, heading, elevation]",
             )
 
 
@@ -155,7 +155,7 @@ def _load(path: Path) -> list[Any]:
         raise DataError(f"{path}: expected a submission in JSON: {str(error)[:200]}.") from None
     if not isinstance(content, list) or not content:
         raise DataError(
-            f"{path}: expected a list of {{instr_id, trajectory}}, found {short(content)}."
+            f"{path}: expected a list of {{instr_id, trajectory}}, found {repr_of(content)}."
         )
     if len(content) > MOST_ENTRIES:
         raise DataError(f"{path}: expected at most {MOST_ENTRIES:,} entries, got {len(content):,}.")

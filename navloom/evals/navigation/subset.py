@@ -30,8 +30,8 @@ from navloom.evals.report.blocks import Bars, Scatter
 from navloom.evals.report.document import Table, percent
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.tasks.episode import Episode, TaskData
-from navloom.files import write_whole
-from navloom.scenes.checked_files import read_json
+from navloom.files import write_run_file
+from navloom.scenes.safe_files import read_json
 
 BINS = 5
 _MOST_BYTES = 64_000_000
@@ -208,7 +208,7 @@ def save_subset(subset: Subset, path: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RunError(f"cannot make the folder of {path}: {error.strerror}") from error
-    return write_whole(path, text.encode())
+    return write_run_file(path, text.encode())
 
 
 def load_subset(path: Path | str) -> Subset:

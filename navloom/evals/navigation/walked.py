@@ -28,14 +28,14 @@ from navloom.scenes.bodies import (
     LARGE,
     SETTLE_M,
     Embodiment,
-    Stand,
+    FloorPose,
     body_graph,
-    check_room,
-    mover_of,
+    check_body_fits,
+    motion_model_of,
 )
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Point3, Scene
-from navloom.scenes.uri import scene_of
+from navloom.scenes.scene_uri import get_scene
 from navloom.sim.graph import candidates_of
 
 _MOST_NAMED = 20
@@ -53,7 +53,7 @@ def walked_of(request: EvalRequest) -> Walked:
 
 def _with_room(scene: Scene, request: EvalRequest) -> Scene:
     """Return the scene, after a check that a large body fits somewhere in it."""
-    check_room(scene, request.embodiment)
+    check_body_fits(scene, request.embodiment)
     return scene
 
 
@@ -87,8 +87,8 @@ def _stands_of(request: EvalRequest) -> Stands | None:
         return None
 
     def stands(scene: Scene, viewpoint: str, heading: float) -> bool:
-        stand = Stand(scene.viewpoint_by_id[viewpoint].ground, heading)
-        return mover_of(scene, request.embodiment).settled(stand, reach=SETTLE_M) is not None
+        stand = FloorPose(scene.viewpoint_by_id[viewpoint].ground, heading)
+        return motion_model_of(scene, request.embodiment).settled(stand, reach=SETTLE_M) is not None
 
     return stands
 
@@ -120,7 +120,7 @@ def standing(request: EvalRequest) -> tuple[TaskData, Sequence[str]]:
     for episode in data.episodes:
         uri = data.scenes.get(episode.scene)
         # A missing scene is reported later, when it is loaded.
-        fit = episode if uri is None else _fitted(episode, own(scene_of(uri)), stands)
+        fit = episode if uri is None else _fitted(episode, own(get_scene(uri)), stands)
         kept += [] if fit is None else [fit]
         gone += [episode.id] if fit is None else []
     name = request.embodiment.name

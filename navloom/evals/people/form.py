@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from navloom.errors import SceneError, UsageError, did_you_mean
-from navloom.scenes.checked_files import read_yaml, short
+from navloom.scenes.safe_files import read_yaml, repr_of
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 Line = Annotated[str, Field(min_length=1, max_length=600)]
@@ -51,7 +51,7 @@ class Known(BaseModel):
             if key not in known:
                 near = did_you_mean(str(key), known).strip().rstrip("?").replace("Did", "did")
                 hint = f"; {near}?" if near else ""
-                raise ValueError(f"no key {short(key)}{hint} (known: {', '.join(known)})")
+                raise ValueError(f"no key {repr_of(key)}{hint} (known: {', '.join(known)})")
         return given
 
 
@@ -129,7 +129,7 @@ class FormQuestion(Known):
         Raises:
             ValueError: the answer is invalid; the message is short.
         """
-        said = f"{self.name}: {short(answer)} is no answer"
+        said = f"{self.name}: {repr_of(answer)} is no answer"
         match self.kind, answer:
             case "scale", int() if self.low <= answer <= self.high:
                 return
@@ -174,7 +174,7 @@ class Form(Known):
         known = PARTS[self.items]
         for part in self.shows:
             if part not in known:
-                said = f"shows: there is no part {short(part)} of {self.items}"
+                said = f"shows: there is no part {repr_of(part)} of {self.items}"
                 raise ValueError(f"{said}: known are {', '.join(known)}")
         names = [each.name for each in self.questions]
         if len(set(names)) < len(names):
@@ -207,7 +207,7 @@ class Form(Known):
         known = {each.name: each for each in self.questions}
         for name, answer in answers.items():
             if name not in known:
-                raise ValueError(f"there is no question {short(name)}")
+                raise ValueError(f"there is no question {repr_of(name)}")
             known[name].check(answer, places)
         for name, question in known.items():
             if name not in answers and not question.optional:

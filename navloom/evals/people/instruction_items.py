@@ -37,11 +37,11 @@ from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.run_scenes import run_scene
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
-from navloom.plugins import plugin
-from navloom.scenes.checked_files import first_problem
+from navloom.plugins import load_plugin
 from navloom.scenes.distances import metre_table
+from navloom.scenes.safe_files import first_problem
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import SceneNames
+from navloom.scenes.scene_uri import SceneLookup
 
 BY_PEOPLE = frozenset(("r2r", "r4r", "reverie", "dialogue"))
 """Datasets with instructions written by people."""
@@ -106,7 +106,7 @@ def read_instructions(source: str, *, seed: int, most: int, note: Note) -> list[
         made = load_task("scene", spec=source, seed=seed, n=most, kind="mixed")
         for line in made.notes:
             note(line)
-        names = SceneNames(source)
+        names = SceneLookup(source)
         found = [_of_episode(each, names.load(each.scene), "rules") for each in made.episodes]
     if not found:
         raise UsageError(
@@ -151,7 +151,7 @@ def _of_run(run: Path, note: Note) -> Iterator[Instruction]:
 
 
 def _of_file(path: Path, note: Note) -> Iterator[Instruction]:
-    names = SceneNames(None)
+    names = SceneLookup(None)
     for number, line in lines_of(path, note):
         if "phase_1" in line:
             model = str((line.get("navloom") or {}).get("model") or path.stem)
@@ -265,7 +265,7 @@ def author_items(form: Form, said: Sequence[Instruction], seed: int) -> Iterator
 
 def walk_items(form: Form, said: Sequence[Instruction], note: Note) -> Iterator[Item]:
     """Make items of episodes to walk; raters see the instruction, the server has the rest."""
-    can_be_walked = plugin("navloom.walks", "fits", "A study of walks", UsageError)
+    can_be_walked = load_plugin("navloom.walks", "fits", "A study of walks", UsageError)
     number = 0
     for one in said:
         episode = one.episode or _episode(one)

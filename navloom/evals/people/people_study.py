@@ -38,7 +38,7 @@ from navloom.evals.people.study_folder import (
     make_people,
     read_people,
 )
-from navloom.files import check_place
+from navloom.files import check_writable
 
 
 def assign(
@@ -127,7 +127,7 @@ def study_people(
                 " --out, or the same command"
             )
         return people
-    check_place(out, folder=True)
+    check_writable(out, folder=True)
     # Generate as many instructions as the raters can rate.
     most = n or min(MOST_ITEMS, (form.each or 0) * raters // min(form.overlap, raters) or MADE)
     form, found = _items(form, sources, n, most, seed, note)

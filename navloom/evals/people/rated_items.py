@@ -44,12 +44,12 @@ from navloom.evals.report.document import NOTHING, Table, photo
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.run_scenes import run_scene, scene_rooms, spots_of
 from navloom.files import open_file
-from navloom.models.spec import read_spec
+from navloom.models.model_spec import read_spec
 from navloom.scenes.distances import heading_to
 from navloom.scenes.lexicon import item_names
-from navloom.scenes.plan_look import readable
+from navloom.scenes.plan_style import to_words
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import SceneNames
+from navloom.scenes.scene_uri import SceneLookup
 from navloom.tools.navcraft.optimum import Relay, all_relays
 from navloom.tools.navcraft.paths import spot_of
 from navloom.tools.navcraft.task import RelayTask
@@ -110,13 +110,13 @@ def passed_block(scene: Scene, path: Sequence[str]) -> Prose:
     """Return the rooms along a path, in order, as text."""
     known = scene.viewpoint_by_id
     regions = (known[name].region for name in path if name in known)
-    rooms = [readable(each) for each, _ in groupby(regions) if each is not None]
+    rooms = [to_words(each) for each, _ in groupby(regions) if each is not None]
     return Prose(title="Rooms on the way", text=" → ".join(rooms) or "not known")
 
 
 def view_blocks(scene: Scene, path: Sequence[str]) -> list[Block]:
     """Return views along a path, facing its next viewpoint; [] if the scene cannot be seen."""
-    from navloom.sim.viewer import look_from
+    from navloom.sim.scene_images import render_panorama
 
     known = [name for name in path if name in scene.viewpoint_by_id]
     if len(known) < 2:
@@ -129,7 +129,7 @@ def view_blocks(scene: Scene, path: Sequence[str]) -> list[Block]:
         found = scene.viewpoint_by_id
         heading = math.degrees(heading_to(found[here].position, found[there].position))
         try:
-            image = look_from(scene, f"{known[place]},{heading:.1f}")
+            image = render_panorama(scene, f"{known[place]},{heading:.1f}")
         except NavloomError:
             return []
         said = f"What is seen {names[place]}: to the left, in front, to the right and behind"
@@ -141,10 +141,10 @@ def rooms_block(scene: Scene) -> Grid:
     """Return the room graph as models read it: neighbours and assets of each room."""
     rows = tuple(
         (
-            readable(room["region"]),
+            to_words(room["region"]),
             str(room["floor"]),
-            ", ".join(map(readable, room["leads_to"])) or NOTHING,
-            ", ".join(map(readable, room["assets"])) or NOTHING,
+            ", ".join(map(to_words, room["leads_to"])) or NOTHING,
+            ", ".join(map(to_words, room["assets"])) or NOTHING,
         )
         for room in scene_rooms(scene)
     )
@@ -328,7 +328,7 @@ def read_relays(source: str, note: Note) -> list[tuple[Mapping[str, Any], Scene]
         load = partial(run_scene, path)
     else:
         lines = [line for _, line in lines_of(path, note)]
-        load = SceneNames(None).load
+        load = SceneLookup(None).load
     for line in lines:
         if not line.get("phase_2"):
             continue
@@ -418,12 +418,12 @@ def _optima(task: RelayTask, helper: str) -> dict[str, dict[str, Answer]]:
 
 
 def _errand(task: RelayTask, helper: str) -> Prose:
-    thing, end = readable(task.object_item.name), readable(task.end_item.name)
-    start, there = readable(task.start_region), readable(task.target_region)
+    thing, end = to_words(task.object_item.name), to_words(task.end_item.name)
+    start, there = to_words(task.start_region), to_words(task.target_region)
     return Prose(
         title="The errand",
-        text=f"Take the {thing} from {there} to the {end} in {readable(task.end_region)}."
-        f" Robot 1 starts in {start}, robot 2 in {readable(helper)}.",
+        text=f"Take the {thing} from {there} to the {end} in {to_words(task.end_region)}."
+        f" Robot 1 starts in {start}, robot 2 in {to_words(helper)}.",
     )
 
 
@@ -437,8 +437,8 @@ def _map(task: RelayTask, helper: str) -> SceneMap:
     anchors = (
         ("start_1", task.start_anchor, ""),
         ("start_2", task.helpers[helper].anchor, ""),
-        ("object", task.object_anchor, readable(task.object_item.name)),
-        ("end", task.end_anchor, readable(task.end_item.name)),
+        ("object", task.object_anchor, to_words(task.object_item.name)),
+        ("end", task.end_anchor, to_words(task.end_item.name)),
     )
     marks = tuple(
         MapMark(kind, spot_of(task.scene, anchor.node), label)

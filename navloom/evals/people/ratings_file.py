@@ -19,8 +19,8 @@ from pydantic import Field, TypeAdapter, ValidationError
 from navloom.errors import RunError, UsageError
 from navloom.evals.people.form import Known
 from navloom.evals.people.study_folder import RATINGS, Rating, ratings_form, read_people
-from navloom.files import LineFile, open_file
-from navloom.scenes.checked_files import first_problem
+from navloom.files import JsonlFile, open_file
+from navloom.scenes.safe_files import first_problem
 
 ANSWERS_FORMAT: Literal["navloom.answers/1"] = "navloom.answers/1"
 MOST_LINES = 100_000
@@ -58,7 +58,7 @@ class RatingsFile:
         self._lock = _locked(folder)
         try:
             self.people = read_people(folder)
-            self._file = LineFile(folder / RATINGS, form=ratings_form(self.people.file))
+            self._file = JsonlFile(folder / RATINGS, form=ratings_form(self.people.file))
         except BaseException:
             os.close(self._lock)
             raise

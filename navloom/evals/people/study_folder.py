@@ -24,9 +24,9 @@ from pydantic import Field, TypeAdapter, ValidationError, model_validator
 from navloom.errors import RunError, UsageError
 from navloom.evals.people.form import Answer, Form, Known
 from navloom.evals.run_folder import typed, versions
-from navloom.files import LineForm as LineForm
-from navloom.files import encode_line, open_file, read_lines, write_whole
-from navloom.scenes.checked_files import first_problem
+from navloom.files import LineFormat as LineFormat
+from navloom.files import encode_line, open_file, read_lines, write_run_file
+from navloom.scenes.safe_files import first_problem
 
 FORMAT: Literal["navloom.people/1"] = "navloom.people/1"
 PEOPLE, ITEMS, LINKS, RATINGS = "people.json", "items.jsonl", "links.json", "ratings.jsonl"
@@ -199,9 +199,9 @@ def _ratings(folder: Path, file: PeopleFile) -> list[Rating]:
     return found
 
 
-def ratings_form(file: PeopleFile) -> LineForm:
+def ratings_form(file: PeopleFile) -> LineFormat:
     """Return the expected form of the lines of a study's ratings."""
-    return LineForm(key=bytes.fromhex(file.study), statuses=STATUSES)
+    return LineFormat(key=bytes.fromhex(file.study), statuses=STATUSES)
 
 
 def read_links(folder: Path) -> dict[str, str]:
@@ -242,12 +242,12 @@ def make_people(
         made_with={**versions(), **typed()},
     )
     lines = (encode_line(each.model_dump(mode="json", exclude_defaults=True)) for each in items)
-    write_whole(folder / ITEMS, b"".join(lines))
+    write_run_file(folder / ITEMS, b"".join(lines))
     tokens = {each.name: secrets.token_urlsafe(18) for each in raters}
     _write_secret(folder / LINKS, json.dumps(tokens, indent=1).encode() + b"\n")
     told = file.model_dump(mode="json", exclude_defaults=True) | {"format": FORMAT}
     data = json.dumps(told, ensure_ascii=False, indent=1)
-    write_whole(folder / PEOPLE, data.encode(errors="backslashreplace") + b"\n")
+    write_run_file(folder / PEOPLE, data.encode(errors="backslashreplace") + b"\n")
     return read_people(folder)
 
 

@@ -180,7 +180,7 @@ class MapMark:
     """A marked point on a map.
 
     Attributes:
-        kind: a :data:`navloom.scenes.plan_look.MarkKind`.
+        kind: a :data:`navloom.scenes.plan_style.MarkKind`.
         at: its position.
         label: text beside it.
         radius: radius in metres of a circle around it, such as the 3 m of success; 0: none.

@@ -35,7 +35,7 @@ from navloom.evals.report.blocks import (
     record_of,
 )
 from navloom.evals.report.document import NOTHING, Table, escaped, number
-from navloom.files import make_folder, open_file, write_whole
+from navloom.files import make_folder, open_file, write_run_file
 
 _WIDTH, _ROWS = 80, 18
 """Columns and rows of a terminal screen."""
@@ -93,7 +93,7 @@ def write_markdown(folder: Path, blocks: Sequence[Block]) -> Path:
         RunError: it cannot be written.
     """
     make_folder(folder)
-    return write_whole(folder / "report.md", markdown(blocks).encode(errors="replace"))
+    return write_run_file(folder / "report.md", markdown(blocks).encode(errors="replace"))
 
 
 def screen(blocks: Sequence[Block]) -> list[str | Table]:
@@ -175,7 +175,7 @@ def keep_report(folder: Path, report: KeptReport) -> Path:
         "blocks": record_of(report.blocks),
     }
     data = json.dumps(told, ensure_ascii=False, indent=1, allow_nan=False)
-    return write_whole(folder / NAME, data.encode(errors="backslashreplace") + b"\n")
+    return write_run_file(folder / NAME, data.encode(errors="backslashreplace") + b"\n")
 
 
 def keep_study(

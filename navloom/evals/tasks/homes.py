@@ -31,10 +31,10 @@ from navloom.evals.tasks.episode import Episode, Stands, TaskData, Walked
 from navloom.evals.tasks.instruct import instruct
 from navloom.evals.tasks.objectnav import sentence
 from navloom.evals.tasks.targets import CATEGORIES, Target, by_category, by_words, say
-from navloom.files import and_more
+from navloom.files import join_some
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import list_scenes, load_scene
+from navloom.scenes.scene_uri import list_scenes, load_scene
 
 KINDS = ("fine", "goal", "object")
 SPLITS = ("generated",)
@@ -147,7 +147,7 @@ def _left_out(makers: Sequence[_Maker], episodes: Sequence[Episode], n: int) -> 
     none = [f"{uri} ({kind})" for uri, kind in asked if not made[uri, kind]]
     notes = []
     if none:
-        notes.append(f"No episode could be made in {and_more(none, 5)}.")
+        notes.append(f"No episode could be made in {join_some(none, 5)}.")
     if len(episodes) < n:
         notes.append(f"{n} episodes were asked for; {len(episodes)} different ones could be made.")
     return notes

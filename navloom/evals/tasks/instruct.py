@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
 
-from navloom.scenes.distances import turn_between, wrapped
+from navloom.scenes.distances import turn_between, wrap_angle
 from navloom.scenes.scene import (
     Item,
     Link,
@@ -377,7 +377,7 @@ def _leg(scene: Scene, points: Sequence[Viewpoint], before: float) -> Leg:
     first, last = points[0], points[-1]
     metres = distance_2d(first.position, last.position)
     dx, dz = last.position[0] - first.position[0], last.position[2] - first.position[2]
-    heading = wrapped(math.atan2(dx, -dz)) if metres > 1e-6 else before
+    heading = wrap_angle(math.atan2(dx, -dz)) if metres > 1e-6 else before
     crossings = [
         (
             scene.region_by_id[b.region],

@@ -28,10 +28,10 @@ from typing_extensions import TypedDict
 
 from navloom.errors import DataError, SceneError
 from navloom.evals.tasks.episode import Episode, TaskData
-from navloom.files import and_more
-from navloom.scenes.checked_files import read_json
-from navloom.scenes.distances import metre_table, per_scene
+from navloom.files import join_some
+from navloom.scenes.distances import metre_table, scene_cached
 from navloom.scenes.formats.mp3d import load
+from navloom.scenes.safe_files import read_json
 from navloom.scenes.scene import Scene, distance_3d
 
 _SHOWN = 5
@@ -89,11 +89,11 @@ class Sieve:
     def notes(self) -> tuple[str, ...]:
         """Return a line for each reason, with its count and its first names."""
         left = [
-            f"{sum(names.values())} episodes are left out: {why}: {and_more([*names], _SHOWN)}."
+            f"{sum(names.values())} episodes are left out: {why}: {join_some([*names], _SHOWN)}."
             for why, names in self._left.items()
         ]
         odd = [
-            f"{what} ({len(names)}): {and_more(names, _SHOWN)}."
+            f"{what} ({len(names)}): {join_some(names, _SHOWN)}."
             for what, names in self._odd.items()
         ]
         return (*left, *odd)
@@ -159,7 +159,7 @@ class Sieve:
         if metre_table(scene, "3d").path(path[0], path[-1]) is None:
             self.leave_out("no way from the start to the goal", f"{name} ({scene.id})", episodes)
             return None
-        graph = per_scene(scene, "navigation_graph", scene.navigation_graph)
+        graph = scene_cached(scene, "navigation_graph", scene.navigation_graph)
         gap = next((f"{a}-{b}" for a, b in pairwise(path) if not graph.has_edge(a, b)), None)
         if gap is not None:
             self.remark("Paths with a step along no edge", f"{name} ({scene.id} {gap})")

@@ -24,13 +24,13 @@ from navloom.evals.run_folder import RunFolder, package_version, read_run
 from navloom.evals.session import Job, Sample, Session
 from navloom.evals.workers.pools import Peer, Pool, open_pool
 from navloom.evals.workers.spoken import SETTINGS, CallsHeard, Words, decode, encode, this_machine
-from navloom.models.cache import ResponseCache
-from navloom.models.call import Holds, Retry
-from navloom.models.failure import Failure
+from navloom.models.call_failure import Failure
 from navloom.models.local_gguf import free_memory, size_text
-from navloom.models.registry import model_of
-from navloom.models.spans import END_S, carried
-from navloom.models.spec import origins_in
+from navloom.models.model_call import RateLimitHolds, RetryEvent
+from navloom.models.model_registry import resolve_model
+from navloom.models.model_spec import origins_in
+from navloom.models.response_cache import ResponseCache
+from navloom.models.spans import END_S, trace_context
 
 _MOST_FAILED = 3
 """Number of starts in a row that may fail at one place."""
@@ -96,7 +96,7 @@ class Crew:
         self._over = False
         self._said: set[str] = set()
         self._apart = False
-        self._holds = Holds()
+        self._holds = RateLimitHolds()
         self.places = places
         self._members: dict[int, _Member] = {}
         self._carriers: dict[str, _Member] = {}
@@ -267,7 +267,7 @@ class Crew:
             "hash": read_run(self._folder.path)["request_hash"],
             "cwd": str(Path.cwd()),
             "origins": origins_in(self._models),
-            "trace": carried(),
+            "trace": trace_context(),
             "settings": {
                 # Other kinds of cache have no folder.
                 "cache": str(cache.folder) if isinstance(cache, ResponseCache) else None,
@@ -357,7 +357,7 @@ class Crew:
                 told = self._scope.of_calls().on_retry
                 if told is not None:
                     failure = Failure(**words["failure"])
-                    told(words["model"], Retry(words["attempt"], failure, words["wait"]))
+                    told(words["model"], RetryEvent(words["attempt"], failure, words["wait"]))
 
     def _ended(self, member: _Member, words: Words) -> None:
         line = member.lines.get(words["id"])
@@ -419,7 +419,7 @@ def _check_memory(models: Sequence[str], places: int, note: Callable[[str], None
         UsageError: they need more memory than is free.
     """
     for name in dict.fromkeys(models):
-        engine = getattr(model_of(name), "engine", None)
+        engine = getattr(resolve_model(name), "engine", None)
         if engine is None:
             continue
         each, free = engine.memory, free_memory()

@@ -26,7 +26,7 @@ from importlib.util import find_spec
 from typing import Any, Protocol, cast
 
 from navloom.errors import RunError
-from navloom.models.secrets import remember
+from navloom.models.redaction import register_secret
 
 MOST_TEXT = 64 * 1024 * 1024
 """Limit of one message in characters."""
@@ -216,7 +216,7 @@ async def open_ray(address: str | None, *, open_cluster: bool) -> RayPool:
                 " first, or connect it to your cluster"
             )
         os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
-    remember(os.environ.get("RAY_AUTH_TOKEN", ""))
+    register_secret(os.environ.get("RAY_AUTH_TOKEN", ""))
     # Not in the main thread: there Ray would handle the signals that end a session.
     ray = await asyncio.to_thread(import_module, "ray")
     logging.getLogger("ray").setLevel(logging.ERROR)

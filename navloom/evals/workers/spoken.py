@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.evals.keep_calls import PlainCall, Text, text_of
-from navloom.models.messages import EndedCall
+from navloom.models.messages import CallRecord
 
 Words = dict[str, Any]
 
@@ -59,7 +59,7 @@ class CallsTold:
     _talks: dict[tuple[str, str], Sequence[Any]] = field(default_factory=dict)
     _known: dict[bytes, int] = field(default_factory=dict)
 
-    def words(self, sample: str, call: EndedCall) -> Words:
+    def words(self, sample: str, call: CallRecord) -> Words:
         """Encode a call of a sample, with only the new messages of its conversation."""
         key, said = (sample, call.node), PlainCall.of(call)
         pairs = zip(self._talks.get(key, ()), said.messages, strict=False)

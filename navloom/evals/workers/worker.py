@@ -41,16 +41,16 @@ from navloom.evals.one_sample import run_sample
 from navloom.evals.run_folder import package_version, read_run, request_hash
 from navloom.evals.session import Sample
 from navloom.evals.workers.spoken import SETTINGS, CallsTold, Words, decode, encode, this_machine
-from navloom.files import cannot_write
+from navloom.files import write_error
 from navloom.graphs.agent import Plain, open_saver
-from navloom.models.cache import Replies, ResponseCache, decoded, encoded
-from navloom.models.call import CallSettings, Holds, Retry
-from navloom.models.messages import EndedCall
-from navloom.models.registry import model_of
-from navloom.models.secrets import one_line, redacted
+from navloom.models.messages import CallRecord
+from navloom.models.model_call import CallSettings, RateLimitHolds, RetryEvent
+from navloom.models.model_registry import resolve_model
+from navloom.models.model_spec import allow_in_process
+from navloom.models.redaction import error_line, redact_value
+from navloom.models.response_cache import ReplyStore, ResponseCache, decode_entry, encode_entry
 from navloom.models.spans import tracing
-from navloom.models.spec import let_through
-from navloom.models.usage import least_tokens, paid_for
+from navloom.models.usage import min_token_count, reply_usage
 
 _TOLD = {ModelRefusedError: "refused", LimitReachedError: "limit", RunError: "run"}
 
@@ -75,10 +75,10 @@ async def serve(hear: Callable[[], Awaitable[str]], tell: Callable[[str], None])
             try:
                 worker = await opened.enter_async_context(_made(begin, driver))
             except NavloomError as error:
-                driver.tell("cannot", said=one_line(error))
+                driver.tell("cannot", said=error_line(error))
                 return
             except (sqlite3.Error, OSError) as error:
-                driver.tell("cannot", said=str(cannot_write(Path(begin["path"]), error)))
+                driver.tell("cannot", said=str(write_error(Path(begin["path"]), error)))
                 return
             driver.tell("ready", shares=worker.shares)
             await worker.work()
@@ -132,7 +132,7 @@ async def _made(begin: Words, driver: _Driver) -> AsyncIterator[_Worker]:
         )
     with suppress(OSError):
         os.chdir(begin["cwd"])
-    let_through(begin["origins"])
+    allow_in_process(begin["origins"])
     path, lock = Path(begin["path"]), begin["lock"]
     same = begin["machine"] == this_machine() and not begin["apart"]
     shares = same and _text(path / ".lock") == lock
@@ -146,7 +146,7 @@ async def _made(begin: Words, driver: _Driver) -> AsyncIterator[_Worker]:
         request = kind.request.read(path)
         for name in dict.fromkeys(request.models):
             # A missing key or file would fail every sample.
-            model_of(name)
+            resolve_model(name)
         plan = kind.plan(request, path, lambda _: None)
         there = request_hash(kind.name, {**plan.request.record(), **plan.record}, request.seed)
         if there != begin["hash"]:
@@ -205,7 +205,7 @@ class _Worker:
         self._controls: set[RunControl] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._calls = CallsTold() if told["keeps_calls"] else None
-        self._holds = Holds(lambda model, s: driver.tell("hold", model=model, seconds=s))
+        self._holds = RateLimitHolds(lambda model, s: driver.tell("hold", model=model, seconds=s))
         self._settings = CallSettings(
             cache=self._cache(told["cache"]),
             **{name: told[name] for name in SETTINGS},
@@ -216,7 +216,7 @@ class _Worker:
             stopping=lambda: self._over,
         )
 
-    def _cache(self, folder: str | None) -> Replies | None:
+    def _cache(self, folder: str | None) -> ReplyStore | None:
         if folder is None:
             return None
         return ResponseCache(folder) if self.shares else _DriversCache(self._driver)
@@ -253,7 +253,7 @@ class _Worker:
         try:
             words = await self._line(self._sample(name), control, resumed=resumed)
         except Exception as error:
-            words = {"how": "run", "said": one_line(error)}
+            words = {"how": "run", "said": error_line(error)}
         finally:
             self._controls.discard(control)
         if self._calls is not None:
@@ -274,8 +274,8 @@ class _Worker:
             how = next(how for kind, how in _TOLD.items() if isinstance(error, kind))
             return {"how": how, "said": str(error)}
         except (sqlite3.Error, OSError) as error:
-            return {"how": "run", "said": str(cannot_write(self._path, error))}
-        return {"how": "line", "line": redacted(line)}
+            return {"how": "run", "said": str(write_error(self._path, error))}
+        return {"how": "line", "line": redact_value(line)}
 
     def _sample(self, name: str) -> Sample:
         """Return a sample of the plan; plan later rounds from the run's folder if needed.
@@ -296,13 +296,13 @@ class _Worker:
         with suppress(sqlite3.Error):
             await self._saver.adelete_thread(name)
 
-    def _told(self, sample: Sample, call: EndedCall) -> None:
+    def _told(self, sample: Sample, call: CallRecord) -> None:
         if self._calls is not None:
             self._driver.tell(**self._calls.words(sample.id, call))
 
-    def _retried(self, model: str, retry: Retry) -> None:
+    def _retried(self, model: str, retry: RetryEvent) -> None:
         failure = asdict(retry.failure)
-        failure["text"] = redacted(failure["text"])
+        failure["text"] = redact_value(failure["text"])
         self._driver.tell(
             "retry", model=model, attempt=retry.attempt, wait=retry.wait, failure=failure
         )
@@ -320,13 +320,13 @@ class _Gate:
         messages: Sequence[BaseMessage],
         bound: Mapping[str, Any],  # noqa: ARG002
     ) -> int:
-        said = await self._driver.ask("reserve", model=model, least=least_tokens(messages))
+        said = await self._driver.ask("reserve", model=model, least=min_token_count(messages))
         if said["limit"] is not None:
             raise LimitReachedError(said["limit"])
         return int(said["held"])
 
     def settle(self, reservation: int, model: str, reply: AIMessage | None) -> None:
-        used = None if reply is None else paid_for(reply)
+        used = None if reply is None else reply_usage(reply)
         self._driver.tell("settle", held=reservation, model=model, used=used)
 
 
@@ -339,11 +339,11 @@ class _DriversCache:
     async def aget(self, key: str) -> AIMessage | None:
         entry = (await self._driver.ask("get", key=key))["entry"]
         with contextlib.suppress(ValueError, TypeError, LookupError, RecursionError):
-            return None if entry is None else decoded(entry.encode(), key)
+            return None if entry is None else decode_entry(entry.encode(), key)
         return None
 
     async def aput(self, key: str, model: str, reply: AIMessage) -> None:
-        self._driver.tell("put", key=key, entry=encoded(key, model, reply).decode())
+        self._driver.tell("put", key=key, entry=encode_entry(key, model, reply).decode())
 
 
 def main() -> None:

@@ -30,13 +30,13 @@ from typing_extensions import TypedDict
 
 from navloom.graphs.agent import AgentGraph, Merging, SceneLike
 from navloom.graphs.turns import AskContext, Asking, Question, asking
-from navloom.models.builtin import Request
-from navloom.models.messages import AnswerError, opening, read_json_object
-from navloom.prompts.load import load_prompt
-from navloom.scenes.distances import kept_per_scene, per_scene
-from navloom.scenes.lexicon import ROOM_TYPES, plain_words, room_types, word_table
+from navloom.models.builtin import PolicyRequest
+from navloom.models.messages import AnswerError, opening_messages, read_json_object
+from navloom.prompts.prompt_loader import load_prompt
+from navloom.scenes.distances import cached_on_scene, scene_cached
+from navloom.scenes.lexicon import ROOM_TYPES, normalize_words, room_types, word_table
 from navloom.scenes.scene import UNKNOWN, Scene, prompt_name
-from navloom.scenes.uri import scene_of
+from navloom.scenes.scene_uri import get_scene
 from navloom.tools.forms import closed_object
 
 JOB = "room_type"
@@ -76,7 +76,7 @@ class Context(AskContext):
 
 def prompt(state: State, runtime: Runtime[Context]) -> State:
     """Write the question about the untyped region with the most evidence."""
-    scene, types = scene_of(runtime.context.scene), state.get("types", {})
+    scene, types = get_scene(runtime.context.scene), state.get("types", {})
     left = [r.id for r in scene.regions if r.label == UNKNOWN and r.id not in types]
     if not left:
         return {"region": None, "messages": []}
@@ -87,7 +87,7 @@ def prompt(state: State, runtime: Runtime[Context]) -> State:
         neighbours=_neighbours_text(scene, types, region),
         objects=_objects_text(scene, region),
     )
-    return {"region": region, "messages": opening(rendered)}
+    return {"region": region, "messages": opening_messages(rendered)}
 
 
 def question(state: State, context: Context) -> Question:  # noqa: ARG001  all that ask give both
@@ -146,14 +146,16 @@ def read_type(text: str) -> str:
     """
     answer = read_json_object(text)
     values = [
-        value for key, value in answer.items() if plain_words(key[:200]) == plain_words(ANSWER_KEY)
+        value
+        for key, value in answer.items()
+        if normalize_words(key[:200]) == normalize_words(ANSWER_KEY)
     ]
     if len(values) != 1 or not isinstance(values[0], str):
         raise AnswerError(
             f'The JSON object must have the one key "{ANSWER_KEY}" with the name of a room type.'
         )
-    said = plain_words(values[0][:200])
-    named = [kind for kind in ROOM_TYPES if plain_words(kind) == said]
+    said = normalize_words(values[0][:200])
+    named = [kind for kind in ROOM_TYPES if normalize_words(kind) == said]
     fitting = named or sorted(room_types(values[0][:200]))
     if len(fitting) != 1:
         what = "fits several room types" if fitting else "is not one of the room types"
@@ -162,7 +164,7 @@ def read_type(text: str) -> str:
     return fitting[0]
 
 
-@kept_per_scene
+@cached_on_scene
 def _adjacent(scene: Scene) -> dict[str, set[str]]:
     region = {v.id: v.region for v in scene.viewpoints}
     pairs = [(link.a, link.b) for link in scene.links]
@@ -199,7 +201,7 @@ def _neighbours_text(scene: Scene, types: dict[str, str | None], region: str) ->
 
 def _objects_text(scene: Scene, region: str) -> str:
     counts = Counter(_objects(scene, region))
-    home = per_scene(
+    home = scene_cached(
         scene, "name_counts", lambda: Counter(item.prompt_name for item in scene.items)
     )
     top = sorted(counts.items(), key=lambda c: (-c[1], home[c[0]], c[0]))[:_TOP]
@@ -235,7 +237,7 @@ _FEW_THINGS = 15
 _COUNTED = re.compile(r"(\d{1,6}) x ([a-z0-9 ]{1,100})")
 
 
-def heuristic_room(request: Request) -> AIMessage:
+def heuristic_room(request: PolicyRequest) -> AIMessage:
     """Name the room type with the highest weight of object and neighbour clues."""
     question = request.first_human
     scores: defaultdict[str, float] = defaultdict(float)
@@ -255,13 +257,13 @@ def heuristic_room(request: Request) -> AIMessage:
     return request.answer({_KEY: max(types, key=lambda kind: scores[kind])})
 
 
-def random_room(request: Request) -> AIMessage:
+def random_room(request: PolicyRequest) -> AIMessage:
     """Name a uniformly random type, fixed by the question's seed and region."""
     seed = f"{request.seed}/{_line(request.first_human, 'Region')}"
     return request.answer({_KEY: random.Random(seed).choice(_types(request))})
 
 
-def _types(request: Request) -> tuple[str, ...]:
+def _types(request: PolicyRequest) -> tuple[str, ...]:
     properties = (request.schema or {}).get("properties", {})
     listed = properties.get(_KEY, {}).get("enum", ())
     return tuple(listed) or tuple(_CLUES)

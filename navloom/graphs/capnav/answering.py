@@ -24,15 +24,15 @@ from navloom.graphs.calling import as_node
 from navloom.graphs.judging import reasoning
 from navloom.graphs.turns import AskContext, Asking, Question, asking, asks
 from navloom.judges.traversability import build_record
-from navloom.models.messages import opening
-from navloom.models.registry import model_of
-from navloom.prompts.load import load_prompt
+from navloom.models.messages import opening_messages
+from navloom.models.model_registry import resolve_model
+from navloom.prompts.prompt_loader import load_prompt
 from navloom.scenes.bodies import Embodiment, body_text, get_body
-from navloom.scenes.distances import kept_per_scene
-from navloom.scenes.formats.capnav import Nodes
+from navloom.scenes.distances import cached_on_scene
+from navloom.scenes.formats.capnav import NodeIndex
 from navloom.scenes.scene import Scene
-from navloom.scenes.traverse_table import Traversability
-from navloom.scenes.uri import scene_of
+from navloom.scenes.scene_uri import get_scene
+from navloom.scenes.traversability_table import Traversability
 from navloom.tools.capnav.answers import MOST_PATH, Answer, parse_answer
 from navloom.tools.forms import closed_object, paragraph
 
@@ -91,12 +91,12 @@ def prompt(state: State, runtime: Runtime[Context]) -> State:
         agent=body.name,
         nodes="\n".join(
             paragraph(f"{place} - {name}" + (f" ({said})" if said else ""), _MOST_LINE)
-            for place, name, said in nodes_of(scene_of(context.scene))
+            for place, name, said in nodes_of(get_scene(context.scene))
         ),
         frames=len(context.frames),
         thinking=context.thinking,
     )
-    return {"messages": opening(rendered), "answer": None, "form": None}
+    return {"messages": opening_messages(rendered), "answer": None, "form": None}
 
 
 def question(state: State, context: Context) -> Question:
@@ -110,7 +110,7 @@ def question(state: State, context: Context) -> Question:
         job=JOB,
         read=read,
         give_up=lambda text, error: _ended(state, context, text, None, str(error)),
-        schema=None if context.thinking else answer_schema(scene_of(context.scene)),
+        schema=None if context.thinking else answer_schema(get_scene(context.scene)),
         role="navigator",
         pictures=lambda: context.frames,
     )
@@ -131,7 +131,7 @@ def _to_judge(state: State, runtime: Runtime[Context]) -> reasoning.Input | None
 
 judge = as_node(
     reasoning.graph,
-    context=lambda _, runtime: reasoning.Context(model=model_of(runtime.context.judge_model)),
+    context=lambda _, runtime: reasoning.Context(model=resolve_model(runtime.context.judge_model)),
     input=_to_judge,
     output=lambda graded, state: {
         "result": {**state["result"], "verdict": graded["result"]},
@@ -188,7 +188,7 @@ def _ended(
     ``asks``, ``faults``, ``frames`` and ``prompt``.
     """
     faults = [] if fault is None else [fault]
-    path = [] if answer is None else resolve_path(scene_of(context.scene), answer.path)
+    path = [] if answer is None else resolve_path(get_scene(context.scene), answer.path)
     known = [node for node in path if node is not None]
     truth, record = context.traversability, None
     if truth is not None and answer is not None and len(known) > 1:
@@ -222,7 +222,7 @@ def _body(context: Context) -> Embodiment:
     return get_body(context.body) if isinstance(context.body, str) else context.body
 
 
-_nodes = kept_per_scene(Nodes)
+_nodes = cached_on_scene(NodeIndex)
 
 
 graph = build_graph()

@@ -19,8 +19,8 @@ from functools import cached_property
 from langchain_core.messages import AIMessage
 
 from navloom.errors import ModelError
-from navloom.models.builtin import Request
-from navloom.scenes.lexicon import plain_words
+from navloom.models.builtin import PolicyRequest
+from navloom.scenes.lexicon import normalize_words
 
 NARROW_DOOR, USUAL_DOOR = 0.66, 0.80
 """Common clear widths in metres of doors of bathrooms and closets, and of other interior doors."""
@@ -47,7 +47,7 @@ _MOST_BETWEEN = 2
 class _Asked:
     """One question, as parsed from the prompt."""
 
-    request: Request
+    request: PolicyRequest
 
     @cached_property
     def question(self) -> str:
@@ -71,7 +71,7 @@ class _Asked:
     @cached_property
     def ends(self) -> tuple[str, str]:
         """The places that are most likely the start and the goal of the question."""
-        asked = plain_words(self.question)
+        asked = normalize_words(self.question)
         split = asked.rfind(" to the ") if " to the " in asked else asked.rfind(" to ")
         before, after = (asked[:split], asked[split:]) if split > 0 else (asked, asked)
         start = self._named(before, None)
@@ -82,7 +82,7 @@ class _Asked:
         said = set(words.split())
 
         def fit(place: str) -> tuple[bool, float, int]:
-            name = plain_words(self.places[place].partition(" (")[0])
+            name = normalize_words(self.places[place].partition(" (")[0])
             parts = name.split()
             share = sum(part in said for part in parts) / max(1, len(parts))
             return f" {name} " in f" {words} ", share, len(name)
@@ -114,11 +114,11 @@ class _Asked:
         return [start, *near[: min(_MOST_BETWEEN, len(near), 1 + self.changes_storey)], end]
 
     def _alike(self, place: str, other: str) -> int:
-        mine, its = (set(plain_words(self.places[p]).split()) for p in (place, other))
+        mine, its = (set(normalize_words(self.places[p]).split()) for p in (place, other))
         return len(mine & its)
 
     def _has(self, place: str, words: tuple[str, ...]) -> bool:
-        name = f" {plain_words(self.places.get(place, ''))}"
+        name = f" {normalize_words(self.places.get(place, ''))}"
         return any(f" {word}" in name for word in words)
 
     @cached_property
@@ -135,14 +135,14 @@ class _Asked:
         return any(self._has(place, words) for place in self.ends)
 
 
-def heuristic_answer(request: Request) -> AIMessage:
+def heuristic_answer(request: PolicyRequest) -> AIMessage:
     """Answer by rules over the names and the profile."""
     asked = _Asked(request)
     why_not = _obstacle(asked)
     return _say(asked, why_not is None, asked.path, why_not or "")
 
 
-def random_answer(request: Request) -> AIMessage:
+def random_answer(request: PolicyRequest) -> AIMessage:
     """Draw the answer and the places between the question's ends at random."""
     asked = _Asked(request)
     rng = random.Random(f"{request.seed}:{asked.agent}:{asked.question}")
@@ -153,13 +153,13 @@ def random_answer(request: Request) -> AIMessage:
     return _say(asked, yes, [start, *between, end], "" if yes else rng.choice(_REASONS))
 
 
-def always_yes(request: Request) -> AIMessage:
+def always_yes(request: PolicyRequest) -> AIMessage:
     """Answer yes, with the heuristic's path."""
     asked = _Asked(request)
     return _say(asked, True, asked.path, "")
 
 
-def always_no(request: Request) -> AIMessage:
+def always_no(request: PolicyRequest) -> AIMessage:
     """Answer no, with the heuristic's path and an empty reason."""
     asked = _Asked(request)
     return _say(asked, False, asked.path, "It cannot get there.")

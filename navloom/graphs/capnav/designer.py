@@ -64,12 +64,12 @@ from navloom.graphs.turns import (
     tool_turn,
     turns,
 )
-from navloom.models.binding import bind
-from navloom.models.messages import AnswerError, message_text, opening, with_pictures
-from navloom.prompts.load import load_prompt
-from navloom.scenes.distances import per_scene
-from navloom.scenes.traverse_table import Traversability
-from navloom.scenes.uri import scene_of
+from navloom.models.messages import AnswerError, message_text, opening_messages, with_images
+from navloom.models.structured_output import bind
+from navloom.prompts.prompt_loader import load_prompt
+from navloom.scenes.distances import scene_cached
+from navloom.scenes.scene_uri import get_scene
+from navloom.scenes.traversability_table import Traversability
 from navloom.tools.capnav.answers import compact_schema, read_questions, response_schema
 from navloom.tools.capnav.grounding import check_question
 from navloom.tools.capnav.named_places import Places, truth_of
@@ -134,10 +134,10 @@ class Context(TurnLimits):
 
 def places_of(context: Context) -> Places:
     """Return the context's places, built once per scene."""
-    scene = scene_of(context.scene)
+    scene = get_scene(context.scene)
     truth = context.truth or truth_of(context.scene)
     # The value keeps the object alive, so that no other one can get the id in the key.
-    return per_scene(scene, f"capnav_places_{id(truth)}", lambda: Places(scene, truth))
+    return scene_cached(scene, f"capnav_places_{id(truth)}", lambda: Places(scene, truth))
 
 
 async def propose(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -162,7 +162,7 @@ def _prepared(state: State, context: Context) -> Asked:
             routes=state.get("routes", []),
             taken=state.get("taken", []),
         )
-        talk = [*opening(rendered), *said(state)]
+        talk = [*opening_messages(rendered), *said(state)]
         schema = response_schema(places.ids, constrain=context.constrain, least=least)
     bound = bind(
         context.model,
@@ -173,7 +173,7 @@ def _prepared(state: State, context: Context) -> Asked:
         job=schema["title"],
         seed=seed,
     )
-    return bound, with_pictures(talk, context.frames), None
+    return bound, with_images(talk, context.frames), None
 
 
 def _compact_talk(
@@ -188,7 +188,7 @@ def _compact_talk(
     last = said(state)[-_COMPACT_SAID:]
     if not last or not isinstance(last[-1], HumanMessage) or last[-1].content == _GO:
         last = []
-    return [*opening(rendered), *last], schema
+    return [*opening_messages(rendered), *last], schema
 
 
 def _route(state: State, places: Places) -> Sequence[str]:
@@ -211,7 +211,9 @@ def _taken(state: State) -> list[dict[str, Any]]:
 
 def _tools(places: Places, context: Context) -> list[BaseTool]:
     key = f"capnav_tools_{id(places)}_{context.constrain}"
-    return per_scene(places.scene, key, lambda: capnav_tools(places, constrain=context.constrain))
+    return scene_cached(
+        places.scene, key, lambda: capnav_tools(places, constrain=context.constrain)
+    )
 
 
 def consult(state: State, runtime: Runtime[Context]) -> dict[str, Any]:

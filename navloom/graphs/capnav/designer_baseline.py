@@ -19,7 +19,7 @@ from typing import Any
 from langchain_core.messages import AIMessage
 
 from navloom.errors import ModelError
-from navloom.models.builtin import Request
+from navloom.models.builtin import PolicyRequest
 from navloom.models.messages import message_text
 
 _MOST_CALLS = 8
@@ -41,12 +41,12 @@ Pair = tuple[str, str]
 class _Work:
     """A designer's conversation, as parsed from its messages."""
 
-    request: Request
+    request: PolicyRequest
 
     @cached_property
     def rng(self) -> random.Random:
         # A rejected answer leads to a new draw, a repeated turn to the same one.
-        return random.Random(f"{self.request.seed}:{len(self.request.humans)}")
+        return random.Random(f"{self.request.seed}:{len(self.request.human_texts)}")
 
     @cached_property
     def names(self) -> dict[str, str] | None:
@@ -59,8 +59,8 @@ class _Work:
     @cached_property
     def count(self) -> int:
         """The number of questions that are requested now."""
-        last = self.request.humans[-1]
-        found = _MORE.search(last) if len(self.request.humans) > 1 else None
+        last = self.request.human_texts[-1]
+        found = _MORE.search(last) if len(self.request.human_texts) > 1 else None
         found = found or _COUNT.search(self.request.first_human)
         if found is None:
             raise ModelError("A builtin model needs the line 'Write at least N questions'.")
@@ -127,7 +127,7 @@ class _Work:
         return "home" if homely else "office" if any(w in words for w in _OFFICE) else "public"
 
 
-def heuristic_tasks(request: Request) -> AIMessage:
+def heuristic_tasks(request: PolicyRequest) -> AIMessage:
     """List the nodes, inspect those of drawn pairs, check their routes, and write the questions."""
     work = _Work(request)
     if work.names is None:
@@ -141,7 +141,7 @@ def heuristic_tasks(request: Request) -> AIMessage:
     return _answer([_grounded(work, pair) for pair in pairs])
 
 
-def random_tasks(request: Request) -> AIMessage:
+def random_tasks(request: PolicyRequest) -> AIMessage:
     """Write questions about randomly drawn nodes and items common in homes."""
     work = _Work(request)
     if work.names is None:
@@ -204,7 +204,7 @@ def _answered(text: str) -> Iterator[Pair]:
         return
 
 
-def _calls(request: Request, wanted: Sequence[tuple[str, dict[str, Any]]]) -> AIMessage:
+def _calls(request: PolicyRequest, wanted: Sequence[tuple[str, dict[str, Any]]]) -> AIMessage:
     before = sum(len(m.tool_calls) for m in request.messages if isinstance(m, AIMessage))
     calls = [
         {"name": name, "args": args, "id": f"call_{before + k}"}
@@ -213,17 +213,17 @@ def _calls(request: Request, wanted: Sequence[tuple[str, dict[str, Any]]]) -> AI
     return AIMessage("", tool_calls=calls)
 
 
-def heuristic_choice(request: Request) -> AIMessage:
+def heuristic_choice(request: PolicyRequest) -> AIMessage:
     """Choose a listed item at each place."""
     return _choice(request, guess=False)
 
 
-def random_choice(request: Request) -> AIMessage:
+def random_choice(request: PolicyRequest) -> AIMessage:
     """Choose items common in homes at random."""
     return _choice(request, guess=True)
 
 
-def _choice(request: Request, *, guess: bool) -> AIMessage:
+def _choice(request: PolicyRequest, *, guess: bool) -> AIMessage:
     lines = dict(_LINE.findall(request.first_human))
     if len(lines) < 2:
         raise ModelError("A builtin model needs two lines 'id - name' in its prompt.")

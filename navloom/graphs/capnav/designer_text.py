@@ -20,7 +20,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import create_model
 
 from navloom.errors import SceneError, did_you_mean
-from navloom.prompts.load import Rendered, load_prompt
+from navloom.prompts.prompt_loader import RenderedPrompt, load_prompt
 from navloom.tools.capnav import feasible as traverse
 from navloom.tools.capnav.grounding import AGENT
 from navloom.tools.capnav.landmarks import landmarks
@@ -60,7 +60,7 @@ def ask(
     frames: int,
     routes: Sequence[Sequence[str]] = (),
     taken: Sequence[Mapping[str, Any]] = (),
-) -> Rendered:
+) -> RenderedPrompt:
     """Render the opening of a designer's conversation.
 
     Args:
@@ -92,7 +92,7 @@ def ask_compact(
     frames: int,
     route: Sequence[str],
     taken: Sequence[Mapping[str, Any]] = (),
-) -> Rendered:
+) -> RenderedPrompt:
     """Render the opening for small models, within about 2,000 characters whatever the scene.
 
     Args:

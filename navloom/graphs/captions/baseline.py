@@ -13,7 +13,7 @@ from typing import Any
 from langchain_core.messages import AIMessage
 
 from navloom.errors import ModelError
-from navloom.models.builtin import Request
+from navloom.models.builtin import PolicyRequest
 
 _MOST = 100
 _MOST_SUMMARY = 300
@@ -21,7 +21,7 @@ _NOTHING = "an open way"
 _EMPTY = ("nothing of note",)
 
 
-def heuristic_markers(request: Request) -> AIMessage:
+def heuristic_markers(request: PolicyRequest) -> AIMessage:
     """Caption each candidate by its room, if known, and the facts that distinguish it."""
     markers = _object(request, "Markers:")
     parts = {number: _parts(str(way.get("known") or "")) for number, way in markers.items()}
@@ -31,7 +31,7 @@ def heuristic_markers(request: Request) -> AIMessage:
     )
 
 
-def random_markers(request: Request) -> AIMessage:
+def random_markers(request: PolicyRequest) -> AIMessage:
     """Caption each candidate by the description of a random candidate."""
     rng = random.Random(f"{request.seed}:{len(request.messages)}")
     markers = _object(request, "Markers:")
@@ -39,21 +39,21 @@ def random_markers(request: Request) -> AIMessage:
     return request.answer({number: rng.choice(known) for number in markers})
 
 
-def heuristic_summary(request: Request) -> AIMessage:
+def heuristic_summary(request: PolicyRequest) -> AIMessage:
     """Summarise a viewpoint by its overall description, else by its views without repeats."""
     views = _object(request, "Views:")
     around = str(views.get("around") or "").strip()
     return request.answer({"summary": _sentence(around or ", ".join(_views(views, list)))})
 
 
-def random_summary(request: Request) -> AIMessage:
+def random_summary(request: PolicyRequest) -> AIMessage:
     """Summarise a viewpoint by the description of a random view."""
     rng = random.Random(f"{request.seed}:{len(request.messages)}")
     said = _views(_object(request, "Views:"), sorted)
     return request.answer({"summary": _sentence(rng.choice(said or [""]))})
 
 
-def _object(request: Request, heading: str) -> dict[str, Any]:
+def _object(request: PolicyRequest, heading: str) -> dict[str, Any]:
     value = request.json_block(heading)
     if not isinstance(value, dict):
         raise ModelError(f"A builtin model needs a JSON object after '{heading}' in its prompt.")

@@ -38,15 +38,16 @@ from navloom.errors import UsageError
 from navloom.graphs.agent import AgentGraph, Growing, ModelLike, Outcome, SceneLike, SimulatorLike
 from navloom.graphs.calling import as_node
 from navloom.graphs.turns import AskContext, Asking, Question, asking
-from navloom.models.binding import sees
-from navloom.models.messages import AnswerError, opening, read_json_object
-from navloom.prompts.load import Rendered, load_prompt
+from navloom.models.messages import AnswerError, opening_messages, read_json_object
+from navloom.models.structured_output import sees_images
+from navloom.prompts.prompt_loader import RenderedPrompt, load_prompt
 from navloom.scenes.distances import up_or_down
-from navloom.scenes.hints import viewpoint_hint
 from navloom.scenes.scene import UNKNOWN, Scene, prompt_name
-from navloom.scenes.uri import scene_of
+from navloom.scenes.scene_uri import get_scene
+from navloom.scenes.viewpoint_hints import viewpoint_hint
+from navloom.sim.agent_handle import AgentHandle
+from navloom.sim.caption_composer import composed
 from navloom.sim.captions import CaptionCache
-from navloom.sim.composer import composed
 from navloom.sim.protocol import (
     MOST_CAPTION,
     MOST_DESCRIPTION,
@@ -56,9 +57,8 @@ from navloom.sim.protocol import (
     Observation,
     Pose,
 )
-from navloom.sim.registry import seeing_simulator
-from navloom.sim.views import strip
-from navloom.sim.walker import Walker
+from navloom.sim.registry import simulator_for_views
+from navloom.sim.views import view_pngs
 from navloom.tools.forms import closed_object, paragraph
 
 Job = Literal["markers", "summary"]
@@ -129,12 +129,12 @@ class Context(AskContext):
     @cached_property
     def shown_views(self) -> int:
         """Number of views that the model is shown; 0 if it takes no images."""
-        return self.views if self.views and sees(self.model) else 0
+        return self.views if self.views and sees_images(self.model) else 0
 
 
 def plan(state: State, runtime: Runtime[Context]) -> State:
     """Select the next questions. A viewpoint without candidates has no marker question."""
-    context, scene = runtime.context, scene_of(runtime.context.scene)
+    context, scene = runtime.context, get_scene(runtime.context.scene)
     told = {(viewpoint, job) for viewpoint, job, _ in state.get("written", [])}
     asked = [(viewpoint, job) for viewpoint in _asked(state, scene) for job in context.jobs]
     todo: list[dict[str, Any]] = []
@@ -153,16 +153,16 @@ def plan(state: State, runtime: Runtime[Context]) -> State:
 
 def prompt(state: Describing, runtime: Runtime[Context]) -> dict[str, Any]:
     """Write the question as messages."""
-    context, scene = runtime.context, scene_of(runtime.context.scene)
+    context, scene = runtime.context, get_scene(runtime.context.scene)
     seen = _observe(context, scene, state["viewpoint"])
     rendered = _rendered(state["job"], seen, scene, state.get("seed", 0), context.shown_views)
-    return {"messages": opening(rendered)}
+    return {"messages": opening_messages(rendered)}
 
 
 def question(state: Describing, context: Context) -> Question:
     """Return the question about a viewpoint, with images if the simulator has them."""
     viewpoint, job = state["viewpoint"], state["job"]
-    seen = _observe(context, scene_of(context.scene), viewpoint)
+    seen = _observe(context, get_scene(context.scene), viewpoint)
     ways, is_markers = seen.candidates, job == "markers"
 
     def ended(written: Any, *last: str) -> dict[str, Any]:
@@ -181,7 +181,7 @@ def question(state: Describing, context: Context) -> Question:
         give_up=lambda _, error: ended(None, f"{viewpoint} {job}: {error}"),
         schema=marker_schema(len(ways)) if is_markers else summary_schema(),
         role="describer",
-        pictures=lambda: strip(seen, 0.0, context.shown_views, markers=is_markers),
+        pictures=lambda: view_pngs(seen, 0.0, context.shown_views, markers=is_markers),
         about=f"{viewpoint} {job}: ",
     )
 
@@ -205,7 +205,7 @@ def finish(state: State, runtime: Runtime[Context]) -> State:
     """
     faults, answers = state.get("faults", []), [said for _, _, said in state.get("written", [])]
     written: dict[str, dict[str, Any]] = {
-        viewpoint: {} for viewpoint in _asked(state, scene_of(runtime.context.scene))
+        viewpoint: {} for viewpoint in _asked(state, get_scene(runtime.context.scene))
     }
     for viewpoint, job, said in state.get("written", []):
         written[viewpoint][job] = said
@@ -351,13 +351,13 @@ def _observe(context: Context, scene: Scene, viewpoint: str) -> Observation:
     pose = Pose(scene.viewpoint_by_id[viewpoint].ground, viewpoint=viewpoint)
     simulator = context.simulator
     if isinstance(simulator, str):
-        simulator = partial(seeing_simulator, simulator, scene, context.views)
+        simulator = partial(simulator_for_views, simulator, scene, context.views)
     if callable(simulator):
         simulator = context.leases.get(None, simulator)
-    return Walker(simulator, context.agent).start(pose, 0)
+    return AgentHandle(simulator, context.agent).start(pose, 0)
 
 
-def _rendered(job: Job, seen: Observation, scene: Scene, seed: int, views: int) -> Rendered:
+def _rendered(job: Job, seen: Observation, scene: Scene, seed: int, views: int) -> RenderedPrompt:
     words = seen.captions or Captions()
     prompt = load_prompt(PROMPTS[job])
     pictures = views > 0 and bool(seen.images.get("rgb"))

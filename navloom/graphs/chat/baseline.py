@@ -16,10 +16,10 @@ from typing import Any
 from langchain_core.messages import AIMessage, HumanMessage
 
 from navloom.graphs.chat.listener import Before, Intent, answer, intents_of, plain
-from navloom.models.builtin import Request, ToolResult
+from navloom.models.builtin import PolicyRequest, ToolResult
 from navloom.models.messages import message_text
-from navloom.scenes.lexicon import known_words
-from navloom.sim.composer import enumerated, with_article
+from navloom.scenes.lexicon import lexicon_words
+from navloom.sim.caption_composer import join_words, with_article
 from navloom.tools.chat.wishes import NUMBERS, is_english, words_of
 
 _MOVING = ("go_to", "go", "go_back", "go_on")
@@ -58,7 +58,7 @@ _BUMP_CM = 10
 """Displacement in centimetres from which a brush is called a bump."""
 
 
-def heuristic_chat(request: Request) -> AIMessage:
+def heuristic_chat(request: PolicyRequest) -> AIMessage:
     """Carry out the person's last words by tool calls, then report the results."""
     words, done = _turn(request)
     intents = intents_of(words, _before(request))
@@ -83,7 +83,7 @@ def heuristic_chat(request: Request) -> AIMessage:
     return AIMessage(_report(since, intents))
 
 
-def random_chat(request: Request) -> AIMessage:
+def random_chat(request: PolicyRequest) -> AIMessage:
     """Call a random tool that needs no planning, then report that something was done."""
     _, done = _turn(request)
     if done:
@@ -95,25 +95,25 @@ def random_chat(request: Request) -> AIMessage:
     return request.call(tool, **args)
 
 
-def _turn(request: Request) -> tuple[str, list[ToolResult]]:
+def _turn(request: PolicyRequest) -> tuple[str, list[ToolResult]]:
     """Return the person's last words and the tool results since."""
     messages = request.messages
     start = _spoken(request)[-1:] or [0]
     said = message_text(messages[start[0]].content) if messages else ""
-    return said, Request(messages[start[0] :]).tool_results()
+    return said, PolicyRequest(messages[start[0] :]).tool_results()
 
 
-def _spoken(request: Request) -> list[int]:
+def _spoken(request: PolicyRequest) -> list[int]:
     return [i for i, each in enumerate(request.messages) if isinstance(each, HumanMessage)]
 
 
-def _before(request: Request) -> Before:
+def _before(request: PolicyRequest) -> Before:
     """Return the tool calls of the person's previous turn."""
     spoken = _spoken(request)
     # The first message that looks like a person's words opens the conversation.
     if len(spoken) < 3:
         return Before()
-    results = Request(request.messages[spoken[-2] : spoken[-1]]).tool_results()
+    results = PolicyRequest(request.messages[spoken[-2] : spoken[-1]]).tool_results()
     offers = bool(results) and results[-1].name == "go_to" and bool(_told(results[-1]).get("alike"))
     how = ""
     for each in spoken[-_MOST_ASKED - 1 : -1]:
@@ -128,7 +128,7 @@ def _told(result: ToolResult) -> Mapping[str, Any]:
     return result.result if isinstance(result.result, Mapping) else {}
 
 
-def _calls(request: Request, intents: Sequence[Intent]) -> AIMessage:
+def _calls(request: PolicyRequest, intents: Sequence[Intent]) -> AIMessage:
     before = sum(len(m.tool_calls) for m in request.messages if isinstance(m, AIMessage))
     calls = [
         {"name": str(intent.tool), "args": intent.args, "id": f"call_{before + number}"}
@@ -137,7 +137,7 @@ def _calls(request: Request, intents: Sequence[Intent]) -> AIMessage:
     return AIMessage("", tool_calls=calls)
 
 
-def _ask(request: Request, since: Sequence[ToolResult], several: ToolResult) -> AIMessage:
+def _ask(request: PolicyRequest, since: Sequence[ToolResult], several: ToolResult) -> AIMessage:
     """Ask which place is meant, after a report on the walks that were done."""
     question = str(several.result["question"])
     walked = [r for r in since if r.name in _MOVING and _told(r).get("arrived")]
@@ -149,7 +149,7 @@ def _answer_of(result: ToolResult) -> str:
     return str(_told(result).get("answer", ""))
 
 
-def _answered(request: Request, done: Sequence[ToolResult]) -> AIMessage:
+def _answered(request: PolicyRequest, done: Sequence[ToolResult]) -> AIMessage:
     """Continue with the person's answer to a question."""
     told = _answer_of(done[-1])
     several = next((r for r in reversed(done) if _asks_which(r)), None)
@@ -174,7 +174,7 @@ def _answered(request: Request, done: Sequence[ToolResult]) -> AIMessage:
 
 
 def _asked_again(
-    request: Request,
+    request: PolicyRequest,
     done: Sequence[ToolResult],
     since: Sequence[ToolResult],
     intents: Sequence[Intent],
@@ -308,7 +308,7 @@ def _report(done: Sequence[ToolResult], intents: Sequence[Intent]) -> str:
             # The last of several walks reports the robot's position.
             if result is walks[-2]:
                 places = dict.fromkeys(str(_told(walk).get("place")) for walk in walks[:-1])
-                said.append(f"I have been to the {enumerated([*places])}.")
+                said.append(f"I have been to the {join_words([*places])}.")
         else:
             said.append(_sentence(result, intent))
     return " ".join(dict.fromkeys(each for each in said if each)) or "Done."
@@ -317,7 +317,7 @@ def _report(done: Sequence[ToolResult], intents: Sequence[Intent]) -> str:
 def _names_a_place(result: ToolResult) -> bool:
     """Check whether a call's words may name a place, known, similar or unknown."""
     said = words_of(str(result.args.get("place", "")))
-    named = set(said) & known_words() or not all(is_english(word) for word in said)
+    named = set(said) & lexicon_words() or not all(is_english(word) for word in said)
     return bool(named or _told(result).get("alike"))
 
 
@@ -343,7 +343,7 @@ def _sentence(result: ToolResult, intent: Intent) -> str:
             return _described(told)
         case "recall":
             did = told.get("did") or []
-            return f"I {enumerated(did)}." if did else "I have not moved yet."
+            return f"I {join_words(did)}." if did else "I have not moved yet."
         case "turn":
             towards, side = result.args.get("towards"), result.args.get("direction")
             if towards:
@@ -377,8 +377,8 @@ def _touched(told: Mapping[str, Any]) -> str:
     bumped = [str(e["what"]) for e in touched if e["centimetres"] >= _BUMP_CM]
     if by and not brushed and len(bumped) < 2:
         return by
-    said = [f"bumped into {enumerated(bumped)}"] if bumped else []
-    said += [f"brushed {enumerated(brushed)}"] if brushed else []
+    said = [f"bumped into {join_words(bumped)}"] if bumped else []
+    said += [f"brushed {join_words(brushed)}"] if brushed else []
     return f" I {' and '.join(said)}.{by}" if said else by
 
 
@@ -432,10 +432,10 @@ def _how_many(told: Mapping[str, Any], count: int) -> str:
     if count == 1:
         where = "" if rooms else f" {_in(found[0])}"
         return f"There is only one {name} that I know of{where}."
-    listed, more = f"in the {enumerated(told['rooms'])}", ""
+    listed, more = f"in the {join_words(told['rooms'])}", ""
     if rooms:
         reached = [f"{each['metres']:.0f} m away" for each in found if each["metres"] is not None]
-        listed, more = enumerated(reached), ", ..." if count > len(found) else ""
+        listed, more = join_words(reached), ", ..." if count > len(found) else ""
     return f"There are {count} of them ({name}): {listed}{more}."
 
 
@@ -443,7 +443,7 @@ def _rooms(told: Mapping[str, Any]) -> str:
     rooms, names = told.get("rooms") or [], dict[str, int]()
     for each in rooms:
         names[each["name"]] = names.get(each["name"], 0) + 1
-    listed = enumerated([name if n == 1 else f"{n} {name}s" for name, n in names.items()])
+    listed = join_words([name if n == 1 else f"{n} {name}s" for name, n in names.items()])
     return f"There are {len(rooms)} rooms: {listed}."
 
 

@@ -58,13 +58,13 @@ from navloom.graphs.chat.exchange import (
 )
 from navloom.graphs.chat.state import Context, Input, State
 from navloom.graphs.turns import Asked, ask_model
-from navloom.models.binding import bind, cannot
-from navloom.models.call import model_name
-from navloom.models.messages import left_out
-from navloom.models.registry import model_of
+from navloom.models.messages import cut_calls_notice
+from navloom.models.model_call import model_name
+from navloom.models.model_registry import resolve_model
+from navloom.models.structured_output import bind, lacks_ability
 from navloom.scenes.bodies import DEFAULT_BODY
-from navloom.scenes.uri import scene_of
-from navloom.sim.walker import Walker, pose_entry, walker_of
+from navloom.scenes.scene_uri import get_scene
+from navloom.sim.agent_handle import AgentHandle, get_agent_handle, trajectory_entry
 from navloom.tools.chat.bumped import bumps, contact_records
 from navloom.tools.chat.places import room_name
 from navloom.tools.chat.tools import chat_tools
@@ -78,7 +78,7 @@ _LOST = "I could not work that out. Please say it in another way."
 
 def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Place the robot for a new conversation; in an existing one, end what is under way."""
-    walker = walker_of(runtime)
+    walker = get_agent_handle(runtime)
     if not state.get("pose"):
         return _fresh(state, walker)
     home = walker.scene.uri
@@ -116,11 +116,11 @@ def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {**update, "said": None if state.get("halt") else state.get("said")}
 
 
-def _fresh(state: State, walker: Walker) -> dict[str, Any]:
+def _fresh(state: State, walker: AgentHandle) -> dict[str, Any]:
     seed = int(state.get("seed") or 0)
     asked = pose_at(walker.scene, state.get("start") or "", state.get("heading") or 0.0)
     stood = place_body(walker, asked, seed)
-    first = pose_entry(stood["pose"])
+    first = trajectory_entry(stood["pose"])
     grown = ("messages", "transcript", "past", "begun", "paid", "marks")
     return {
         "seed": seed,
@@ -144,7 +144,7 @@ def _fresh(state: State, walker: Walker) -> dict[str, Any]:
     }
 
 
-def _result(state: Mapping[str, Any], walker: Walker, said: str) -> dict[str, Any]:
+def _result(state: Mapping[str, Any], walker: AgentHandle, said: str) -> dict[str, Any]:
     return {
         "home": walker.scene.uri,
         "pose": state["pose"],
@@ -177,12 +177,12 @@ def listen(state: State) -> dict[str, Any]:
 
 async def agent(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Ask the model for tool calls or a reply, without images if it refuses them."""
-    model, blind = model_of(runtime.context.model), []
-    knew = cannot(model, "images")
+    model, blind = resolve_model(runtime.context.model), []
+    knew = lacks_ability(model, "images")
     try:
         reply, paid = await ask_model(_prepared, state, runtime)
     except ModelRefusedError:
-        if knew or not cannot(model, "images"):
+        if knew or not lacks_ability(model, "images"):
             raise
         blind = [said_by("note", f"{model_name(model)} {_BLIND}", state)]
         reply, paid = await ask_model(_prepared, state, runtime)
@@ -190,13 +190,13 @@ async def agent(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def _prepared(state: State, runtime: Runtime[Context]) -> Asked:
-    walker = walker_of(runtime)
-    blind = cannot(model_of(runtime.context.model), "images")
+    walker = get_agent_handle(runtime)
+    blind = lacks_ability(resolve_model(runtime.context.model), "images")
     pictures = () if blind else body_pictures(state, walker)
     talk = kept_messages(state["messages"])
     asked = [*opening(now_of(state, walker), pictures), *talk]
     spoken = next((each for each in reversed(talk) if isinstance(each, AIMessage)), None)
-    if isinstance(talk[-1], ToolMessage) and spoken and (note := left_out(spoken)):
+    if isinstance(talk[-1], ToolMessage) and spoken and (note := cut_calls_notice(spoken)):
         asked.append(HumanMessage(note))
     bound = bind(
         runtime.context.model,
@@ -210,9 +210,9 @@ def _prepared(state: State, runtime: Runtime[Context]) -> Asked:
 
 def tools(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Answer the first open tool call, or begin the walk or question that it asks for."""
-    walker = walker_of(runtime)
+    walker = get_agent_handle(runtime)
     call, earlier = next_call(state["messages"])
-    whole = None if runtime.context.whole is None else scene_of(runtime.context.whole)
+    whole = None if runtime.context.whole is None else get_scene(runtime.context.whole)
     message, todo = answer_call(call, earlier, now_of(state, walker, whole))
     if "drive" in todo:
         return _driven(state, walker, call, todo["drive"])
@@ -227,7 +227,7 @@ def tools(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         moved = turn_body(state, walker, todo["turn"])
         if touched := bumps(contact_records(moved.contacts), walker.scene):
             message = tool_message(call, {**(told_by(message) or {}), "touched": touched})
-        return {**moved.update, "trajectory": [pose_entry(moved.pose)], "messages": [message]}
+        return {**moved.update, "trajectory": [trajectory_entry(moved.pose)], "messages": [message]}
     given_up = {"goal": None} if todo.get("give_up") else {}
     return {"messages": [message], "past": _talked(state, todo), **given_up}
 
@@ -258,7 +258,7 @@ async def walk(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def _hopped(state: State, runtime: Runtime[Context], going: dict[str, Any]) -> dict[str, Any]:
-    walker, left = walker_of(runtime), list(going["way"])
+    walker, left = get_agent_handle(runtime), list(going["way"])
     if not left:
         return _arrived(state, walker, going)
     moved = hop_body(state, walker, left.pop(0))
@@ -269,7 +269,7 @@ def _hopped(state: State, runtime: Runtime[Context], going: dict[str, Any]) -> d
         "hops": going["hops"] + (moved.metres > 0),
         "touched": [*going.get("touched", []), *contact_records(moved.contacts)],
     }
-    poses = [pose_entry(moved.pose)] if moved.metres or left else []
+    poses = [trajectory_entry(moved.pose)] if moved.metres or left else []
     stood = {**state, **moved.update, "trajectory": [*state["trajectory"], *poses]}
     if not moved.arrived and not _is_in(stood, walker, walked):
         barred = [*going.get("barred", []), [moved.pose["viewpoint"], going["way"][0]]]
@@ -287,14 +287,16 @@ def _hopped(state: State, runtime: Runtime[Context], going: dict[str, Any]) -> d
     return {**moved.update, **ended, "trajectory": [*poses, *ended["trajectory"]]}
 
 
-def _arrived(state: Mapping[str, Any], walker: Walker, walked: dict[str, Any]) -> dict[str, Any]:
+def _arrived(
+    state: Mapping[str, Any], walker: AgentHandle, walked: dict[str, Any]
+) -> dict[str, Any]:
     """Turn towards the destination and answer the call."""
     update: dict[str, Any] = {"trajectory": []}
     touched = list(walked.get("touched", []))
     if walked["face"] is not None:
         moved = turn_body(state, walker, walked["face"])
         touched += contact_records(moved.contacts)
-        update = {**moved.update, "trajectory": [pose_entry(moved.pose)]}
+        update = {**moved.update, "trajectory": [trajectory_entry(moved.pose)]}
     trail = [*state["trajectory"], *update["trajectory"]]
     now = now_of({**state, **update, "trajectory": trail}, walker)
     told = {
@@ -310,14 +312,14 @@ def _arrived(state: Mapping[str, Any], walker: Walker, walked: dict[str, Any]) -
     return {**update, "walk": None, "messages": [tool_message(walked["call"], told)]}
 
 
-def _is_in(state: Mapping[str, Any], walker: Walker, walked: Mapping[str, Any]) -> bool:
+def _is_in(state: Mapping[str, Any], walker: AgentHandle, walked: Mapping[str, Any]) -> bool:
     """Check whether the robot is in the destination room, if not on the exact viewpoint."""
     here = walker.scene.viewpoint_by_id[state["pose"]["viewpoint"]].region
     place = walked["place"]
     return bool(place["kind"] == "room" and place["id"] == here)
 
 
-def _barred(state: Mapping[str, Any], walker: Walker, walked: dict[str, Any]) -> Any:
+def _barred(state: Mapping[str, Any], walker: AgentHandle, walked: dict[str, Any]) -> Any:
     """Return the tool message that the body did not get through, with its contacts and position."""
     room = room_name(walker.scene, now_of(state, walker).room)
     touched = bumps(walked["touched"], walker.scene)
@@ -333,16 +335,16 @@ def _barred(state: Mapping[str, Any], walker: Walker, walked: dict[str, Any]) ->
     return tool_message(walked["call"], told)
 
 
-def _driven(state: State, walker: Walker, call: Any, drive: dict[str, Any]) -> dict[str, Any]:
+def _driven(state: State, walker: AgentHandle, call: Any, drive: dict[str, Any]) -> dict[str, Any]:
     """Drive off the graph, and answer the call."""
     stood: dict[str, Any] = dict(state)
     poses, contacts = list[list[Any]](), list[Any]()
     if drive["heading"] is not None:
         moved = turn_body(stood, walker, drive["heading"])
-        poses, contacts = [pose_entry(moved.pose)], [*moved.contacts]
+        poses, contacts = [trajectory_entry(moved.pose)], [*moved.contacts]
         stood |= {**moved.update, "trajectory": [*state["trajectory"], *poses]}
     moved = drive_body(stood, walker, drive["metres"])
-    poses.append(pose_entry(moved.pose))
+    poses.append(trajectory_entry(moved.pose))
     contacts += moved.contacts
     after = {**stood, **moved.update, "trajectory": [*state["trajectory"], *poses]}
     room = room_name(walker.scene, now_of(after, walker).room)
@@ -395,7 +397,7 @@ def speak(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {
         "transcript": [said_by("robot", text, state)],
         "messages": undone,
-        "result": _result(state, walker_of(runtime), text),
+        "result": _result(state, get_agent_handle(runtime), text),
     }
 
 

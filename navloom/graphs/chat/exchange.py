@@ -34,19 +34,19 @@ from langgraph.prebuilt import ToolNode
 from langgraph.types import Overwrite
 
 from navloom.errors import SimulatorError, UsageError
-from navloom.files import and_more
-from navloom.models.messages import answered_calls, message_text, with_pictures
-from navloom.models.secrets import redact
-from navloom.prompts.load import load_prompt
-from navloom.scenes.bodies import is_carried
-from navloom.scenes.distances import heading_to, metre_table, turn_between, wrapped
-from navloom.scenes.hints import viewpoint_hint
+from navloom.files import join_some
+from navloom.models.messages import answered_calls, message_text, with_images
+from navloom.models.redaction import redact
+from navloom.prompts.prompt_loader import load_prompt
+from navloom.scenes.bodies import is_lift_or_stairs
+from navloom.scenes.distances import heading_to, metre_table, turn_between, wrap_angle
 from navloom.scenes.lexicon import room_types
 from navloom.scenes.scene import Point3, Scene, distance_3d
+from navloom.scenes.viewpoint_hints import viewpoint_hint
+from navloom.sim.agent_handle import AgentHandle, pose_record, trajectory_entry
 from navloom.sim.graph import nearest_viewpoint, region_of
 from navloom.sim.protocol import Contact, DrivenSimulator, Forward, Observation, Pose, Waypoint
 from navloom.sim.protocol import Turn as TurnBody
-from navloom.sim.walker import Walker, pose_entry, pose_record
 from navloom.tools.chat.places import Now, Turn, floor_number, room_name
 from navloom.tools.chat.tools import MOVING, chat_tools
 from navloom.tools.forms import paragraph
@@ -79,7 +79,7 @@ class Moved:
         return pose
 
 
-def looked(state: Mapping[str, Any], walker: Walker) -> Observation:
+def looked(state: Mapping[str, Any], walker: AgentHandle) -> Observation:
     """Return the robot's observation at the pose in the state."""
     seen = walker.look(_exact(state, walker))
     if seen.pose.viewpoint is not None or not isinstance(walker.simulator, DrivenSimulator):
@@ -90,17 +90,17 @@ def looked(state: Mapping[str, Any], walker: Walker) -> Observation:
     return replace(seen, pose=pose, candidates=there.candidates, captions=there.captions)
 
 
-def body_pictures(state: Mapping[str, Any], walker: Walker) -> tuple[bytes, ...]:
+def body_pictures(state: Mapping[str, Any], walker: AgentHandle) -> tuple[bytes, ...]:
     """Return the images (PNG) of the robot's view for the model."""
     return walker.pictures(_exact(state, walker))
 
 
-def place_body(walker: Walker, pose: Pose, seed: int) -> dict[str, Any]:
+def place_body(walker: AgentHandle, pose: Pose, seed: int) -> dict[str, Any]:
     """Place the robot in its home; return ``pose`` and ``simulator`` of the state."""
     return _stood(walker, walker.start(pose, seed))
 
 
-def hop_body(state: Mapping[str, Any], walker: Walker, viewpoint: str) -> Moved:
+def hop_body(state: Mapping[str, Any], walker: AgentHandle, viewpoint: str) -> Moved:
     """Move one hop, or back onto the graph.
 
     Raises:
@@ -127,7 +127,7 @@ def hop_body(state: Mapping[str, Any], walker: Walker, viewpoint: str) -> Moved:
     return Moved(_stood(walker, seen), metres, seen.contacts, arrived)
 
 
-def turn_body(state: Mapping[str, Any], walker: Walker, heading: float) -> Moved:
+def turn_body(state: Mapping[str, Any], walker: AgentHandle, heading: float) -> Moved:
     """Turn to a heading: on the spot, or along the arc that the body needs.
 
     Raises:
@@ -137,13 +137,13 @@ def turn_body(state: Mapping[str, Any], walker: Walker, heading: float) -> Moved
     if not walker.physical:
         name = pose["viewpoint"]
         there = walker.scene.viewpoint_by_id[name].position
-        seen = walker.place(inner, Pose(there, wrapped(heading), 0.0, name))
+        seen = walker.place(inner, Pose(there, wrap_angle(heading), 0.0, name))
         return Moved(_stood(walker, seen), 0.0)
     seen = walker.step(inner, TurnBody(turn_between(pose["heading"], heading)))
     return Moved(_stood(walker, seen), 0.0, seen.contacts)
 
 
-def drive_body(state: Mapping[str, Any], walker: Walker, metres: float) -> Moved:
+def drive_body(state: Mapping[str, Any], walker: AgentHandle, metres: float) -> Moved:
     """Drive straight on, or back where metres are negative, until the body is blocked."""
     inner, contacts = dict(_exact(state, walker)), list[Contact]()
     begun, left, seen = _position(state["pose"], walker.scene), metres, None
@@ -155,7 +155,7 @@ def drive_body(state: Mapping[str, Any], walker: Walker, metres: float) -> Moved
         contacts += seen.contacts
         left -= step
         pose = walker.pose_record(seen.pose)
-        trail = [*trail, pose_entry(pose)]
+        trail = [*trail, trajectory_entry(pose)]
         inner |= {"pose": pose, **walker.saved(), "trajectory": trail}
         if distance_3d(before.position, seen.pose.position) < _LEAST_STRIDE * abs(step):
             break
@@ -166,11 +166,11 @@ def drive_body(state: Mapping[str, Any], walker: Walker, metres: float) -> Moved
     return Moved(_stood(walker, seen), gone, tuple(contacts), arrived=short <= _STRIDE_M / 2)
 
 
-def _carries(walker: Walker, a: str, b: str) -> bool:
-    return walker.physical and is_carried(walker.scene, a, b, walker.embodiment)
+def _carries(walker: AgentHandle, a: str, b: str) -> bool:
+    return walker.physical and is_lift_or_stairs(walker.scene, a, b, walker.embodiment)
 
 
-def _stood(walker: Walker, seen: Observation) -> dict[str, Any]:
+def _stood(walker: AgentHandle, seen: Observation) -> dict[str, Any]:
     """Return the pose and the simulator's state after an action."""
     pose = seen.pose
     record = walker.pose_record(pose)
@@ -191,7 +191,7 @@ def _by(scene: Scene, pose: Pose) -> str:
     return min(room, key=lambda each: (distance_3d(each.ground, pose.position), each.id)).id
 
 
-def _exact(state: Mapping[str, Any], walker: Walker) -> Mapping[str, Any]:
+def _exact(state: Mapping[str, Any], walker: AgentHandle) -> Mapping[str, Any]:
     """Return the state as a walker reads it: a body beside a viewpoint has none."""
     pose = {name: value for name, value in state["pose"].items() if name != "beside"}
     if not walker.physical:
@@ -269,14 +269,14 @@ def opening(now: Now, pictures: Sequence[bytes] = ()) -> list[AnyMessage]:
     floor = floor_number(now.scene, now.viewpoint)
     rendered = load_prompt("chat").render(
         floors=len({region.floor for region in now.scene.regions}),
-        rooms=and_more(names, MOST_ROOMS),
+        rooms=join_some(names, MOST_ROOMS),
         now=f"in the {room_name(now.scene, now.room)}, floor {floor}. {summary}".strip(),
         pictures=bool(pictures),
     )
     # Some chat templates reject two human messages in a row.
     said: list[AnyMessage] = [SystemMessage(rendered.system), HumanMessage(rendered.human)]
     said.append(AIMessage(_LISTENING))
-    return with_pictures(said, pictures) if pictures else said
+    return with_images(said, pictures) if pictures else said
 
 
 def tool_message(call: Mapping[str, Any], answer: Mapping[str, Any]) -> ToolMessage:
@@ -437,7 +437,7 @@ def pose_at(scene: Scene, viewpoint: str, heading: float) -> Pose:
         )
     if not isinstance(heading, (int, float)) or not math.isfinite(heading):
         raise UsageError(f"The heading is {str(heading)[:40]}: expected radians.")
-    return Pose(scene.viewpoint_by_id[name].position, wrapped(heading), 0.0, name)
+    return Pose(scene.viewpoint_by_id[name].position, wrap_angle(heading), 0.0, name)
 
 
 def _by_the_entrance(scene: Scene) -> str:
@@ -455,7 +455,7 @@ def _by_the_entrance(scene: Scene) -> str:
     return min(rank(viewpoint.id) for viewpoint in scene.viewpoints)[2]
 
 
-def now_of(state: Mapping[str, Any], walker: Walker, whole: Scene | None = None) -> Now:
+def now_of(state: Mapping[str, Any], walker: AgentHandle, whole: Scene | None = None) -> Now:
     """Return the robot's state and history for its tools.
 
     Args:

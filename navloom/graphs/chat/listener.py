@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from navloom.scenes.checked_files import read_yaml
+from navloom.scenes.safe_files import read_yaml
 
 _MOST_READ = 400
 _MOST_ORDERS = 6

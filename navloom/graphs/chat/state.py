@@ -20,7 +20,7 @@ from navloom.graphs.agent import (
     SceneLike,
     SimulatorLike,
 )
-from navloom.models.binding import sees
+from navloom.models.structured_output import sees_images
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 
 
@@ -123,4 +123,4 @@ class Context(AgentContext):
     @cached_property
     def shown_views(self) -> int:
         """Number of views that the model is shown; 0 where it takes no images."""
-        return self.views if self.views and sees(self.model) else 0
+        return self.views if self.views and sees_images(self.model) else 0

@@ -28,9 +28,9 @@ from navloom.graphs.chat.chat import build_graph
 from navloom.graphs.chat.exchange import calls_of, cleaned, instructions
 from navloom.graphs.chat.state import Context
 from navloom.graphs.chat.threads import BrokenThreadError, threads_folder
-from navloom.models.call import call_settings, current_settings, model_name
-from navloom.models.registry import get_model
-from navloom.models.secrets import redact
+from navloom.models.model_call import call_settings, current_settings, model_name
+from navloom.models.model_registry import get_model
+from navloom.models.redaction import redact
 from navloom.models.usage import Budget
 from navloom.scenes.scene import Scene
 from navloom.sim.protocol import Simulator

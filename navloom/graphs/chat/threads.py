@@ -36,8 +36,8 @@ from navloom.errors import NavloomError, UsageError, did_you_mean
 from navloom.files import replace_file
 from navloom.graphs.agent import Plain, is_damage, open_saver, set_aside, what_is_wrong
 from navloom.graphs.chat.chat import build_graph
-from navloom.models.secrets import redact
-from navloom.scenes.checked_files import checked, parse_json, read_json
+from navloom.models.redaction import redact
+from navloom.scenes.safe_files import parse_json, read_json, scene_errors
 from navloom.scenes.scene import Scene
 from navloom.tools.forms import paragraph
 
@@ -465,15 +465,15 @@ def save_map(path: Path, scene: Scene, trajectory: Sequence[Sequence[Any]]) -> N
 
 def map_picture(scene: Scene, trajectory: Sequence[Sequence[Any]]) -> bytes:
     """Draw a floor plan with the whole trajectory, as PNG bytes."""
-    from navloom.scenes.plan import Mark, Route, draw_plan
+    from navloom.scenes.plan_sheet import PlanMark, PlanRoute, draw_plan
 
     places = [(scene.viewpoint_by_id[pose[0]], pose[3:]) for pose in trajectory]
     points = tuple(
         (scene.floor_of(p), at[0] if at else p.position[0], at[2] if at else p.position[2])
         for p, at in places
     )
-    marks = [Mark("start", *points[0]), Mark("stop", *points[-1], label="now")]
-    walked = [Route(points, "robot_1")] if len(set(points)) > 1 else []
+    marks = [PlanMark("start", *points[0]), PlanMark("stop", *points[-1], label="now")]
+    walked = [PlanRoute(points, "robot_1")] if len(set(points)) > 1 else []
     title = f"{scene.uri}: the walk so far"
     return draw_plan(scene, routes=walked, marks=marks, title=title).png()
 
@@ -502,7 +502,7 @@ def chat_of(data: bytes, name: str, scene: Scene) -> Saved:
     """
     path = Path(name or "the file")
     parse_json(data, path)
-    with checked(path):
+    with scene_errors(path):
         return _of_home(Saved.model_validate_json(data), path, scene)
 
 

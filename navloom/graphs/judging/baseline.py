@@ -29,7 +29,7 @@ from langchain_core.messages import AIMessage
 from navloom.judges.barrier_claims import read_claims
 from navloom.judges.preference_items import kinds_of_room, read_asked
 from navloom.judges.traversability import causes_of
-from navloom.models.builtin import Request
+from navloom.models.builtin import PolicyRequest
 from navloom.tools.navcraft.task import plausibility
 
 _SECTION = re.compile(
@@ -56,7 +56,7 @@ class _Passage:
         return len(ends) == 2 or (len(ends) == 1 and places <= ends[0])
 
 
-def heuristic_reasoning(request: Request) -> AIMessage:
+def heuristic_reasoning(request: PolicyRequest) -> AIMessage:
     """Match claims to barriers. Without a right claim, an unreadable one leaves no verdict.
 
     A claim is right if it has a cause of a barrier and names that barrier's place or no place. A
@@ -90,7 +90,7 @@ def heuristic_reasoning(request: Request) -> AIMessage:
     return _answer(request, f"{words}, and {len(claimed)} that are none.", sorted(named), claimed)
 
 
-def random_reasoning(request: Request) -> AIMessage:
+def random_reasoning(request: PolicyRequest) -> AIMessage:
     """Give a random verdict, as a baseline that reads no explanation."""
     rng = random.Random(f"{request.seed}:{request.first_human}")
     numbers = [p.number for p in _read(request)[0]]
@@ -98,12 +98,14 @@ def random_reasoning(request: Request) -> AIMessage:
     return _answer(request, "A coin was tossed.", named if rng.random() < 0.5 else [], [])
 
 
-def _answer(request: Request, why: str, named: Sequence[int], claimed: Sequence[str]) -> AIMessage:
+def _answer(
+    request: PolicyRequest, why: str, named: Sequence[int], claimed: Sequence[str]
+) -> AIMessage:
     verdict: dict[str, Any] = {"explanation": why, "named": list(named), "false": list(claimed)[:3]}
     return request.answer({**verdict, "correct": bool(named)})
 
 
-def _read(request: Request) -> tuple[list[_Passage], list[_Passage], str, str]:
+def _read(request: PolicyRequest) -> tuple[list[_Passage], list[_Passage], str, str]:
     found = _SECTION.search(request.first_human)
     if found is None:
         return [], [], "", ""
@@ -149,7 +151,7 @@ _WORD = re.compile(r"[a-z]{3,}")
 _PLAIN = frozenset(("the", "and", "ahead", "left", "right", "front", "back", "behind", "for"))
 
 
-def heuristic_rubric(request: Request) -> AIMessage:
+def heuristic_rubric(request: PolicyRequest) -> AIMessage:
     """Grade the criteria of the rubric ``trace``, and leave out others."""
     parts = _parts(request)
     known = {"grounded": _grounded, "history": _history, "action_follows": _follows}
@@ -157,7 +159,7 @@ def heuristic_rubric(request: Request) -> AIMessage:
     return request.answer({name: known[name](parts) for name in wanted if name in known})
 
 
-def random_rubric(request: Request) -> AIMessage:
+def random_rubric(request: PolicyRequest) -> AIMessage:
     """Give a random grade for each criterion."""
     rng = random.Random(f"{request.seed}:{request.first_human}")
     wanted = _CRITERION.findall(_parts(request)["criteria"])
@@ -166,7 +168,7 @@ def random_rubric(request: Request) -> AIMessage:
     )
 
 
-def random_failure(request: Request) -> AIMessage:
+def random_failure(request: PolicyRequest) -> AIMessage:
     """Choose a random cause."""
     rng = random.Random(f"{request.seed}:{request.first_human}")
     cause = rng.choice(_CRITERION.findall(request.first_human))
@@ -176,7 +178,7 @@ def random_failure(request: Request) -> AIMessage:
 _TASKS = re.compile(r"^First task: (.*)\nSecond task: (.*)$", re.MULTILINE)
 
 
-def heuristic_preference(request: Request) -> AIMessage:
+def heuristic_preference(request: PolicyRequest) -> AIMessage:
     """Choose the more plausible of two errands. Other tasks have plausibility 0."""
     found = _TASKS.search(request.first_human)
     first, second = map(_plausible, found.groups() if found else ("", ""))
@@ -191,13 +193,13 @@ def _plausible(said: str) -> float:
     return max(plausibility(asked["thing"], asked["asset"], kind).score for kind in kinds)
 
 
-def random_preference(request: Request) -> AIMessage:
+def random_preference(request: PolicyRequest) -> AIMessage:
     """Choose one of two tasks at random."""
     rng = random.Random(f"{request.seed}:{request.first_human}")
     return request.answer({"why": "drawn", "choice": rng.choice(("first", "second"))})
 
 
-def _parts(request: Request) -> dict[str, str]:
+def _parts(request: PolicyRequest) -> dict[str, str]:
     found = _PROMPT.search(request.first_human)
     names = ("criteria", "instruction", "history", "options", "action", "said")
     parts = found.groupdict() if found else dict.fromkeys(names, "")

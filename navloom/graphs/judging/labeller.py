@@ -20,8 +20,8 @@ from typing_extensions import TypedDict
 from navloom.graphs.agent import AgentGraph, ModelLike
 from navloom.graphs.turns import AskContext, Asking, Question, asking
 from navloom.judges.verdict import ended, last_object, read_flag
-from navloom.models.messages import AnswerError, opening
-from navloom.prompts.load import load_prompt
+from navloom.models.messages import AnswerError, opening_messages
+from navloom.prompts.prompt_loader import load_prompt
 from navloom.tools.forms import closed_object
 
 PROMPT = "judge_failure"
@@ -59,7 +59,9 @@ def prompt(state: State, _: Runtime[Context]) -> dict[str, Any]:
     if len(account) > _MOST_ACCOUNT:
         account = f"{account[:_MOST_ACCOUNT]}\n[cut here]"
     return {
-        "messages": opening(load_prompt(PROMPT).render(causes=state["causes"], account=account))
+        "messages": opening_messages(
+            load_prompt(PROMPT).render(causes=state["causes"], account=account)
+        )
     }
 
 

@@ -19,8 +19,8 @@ from navloom.graphs.agent import AgentGraph, Growing
 from navloom.graphs.turns import AskContext, Asking, Question, asking
 from navloom.judges.fence import neutralise
 from navloom.judges.verdict import last_object
-from navloom.models.messages import AnswerError, opening
-from navloom.prompts.load import load_prompt
+from navloom.models.messages import AnswerError, opening_messages
+from navloom.prompts.prompt_loader import load_prompt
 from navloom.tools.forms import closed_object
 
 PROMPT = "judge_preference"
@@ -70,7 +70,7 @@ def prompt(state: State, _: Runtime[Context]) -> dict[str, Any]:
         return {"messages": []}
     tasks = {"a": state["a"], "b": state["b"]}
     first, second = (neutralise(tasks[name], _MOST_TASK) for name in _order(state))
-    return {"messages": opening(load_prompt(PROMPT).render(first=first, second=second))}
+    return {"messages": opening_messages(load_prompt(PROMPT).render(first=first, second=second))}
 
 
 def question(state: State, _: Context) -> Question:

@@ -26,8 +26,8 @@ from navloom.graphs.turns import AskContext, Asking, Question, asking
 from navloom.judges.fence import fence, is_blank, neutralise
 from navloom.judges.traversability import Edge, Record, read_record
 from navloom.judges.verdict import Verdict, ended, read_verdict, reasoning_schema
-from navloom.models.messages import AnswerError, opening
-from navloom.prompts.load import Rendered, load_prompt
+from navloom.models.messages import AnswerError, opening_messages
+from navloom.prompts.prompt_loader import RenderedPrompt, load_prompt
 
 PROMPT = "judge_reasoning"
 MOST_BARRIERS = 20
@@ -68,7 +68,9 @@ def prompt(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         partial = 0.0 if record.barriers else None
         return ended(state, PROMPT, Verdict(False, NOTHING_SAID, partial).record())
     return {
-        "messages": opening(_rendered(state.get("seed", 0), said, record, runtime.context.defences))
+        "messages": opening_messages(
+            _rendered(state.get("seed", 0), said, record, runtime.context.defences)
+        )
     }
 
 
@@ -137,7 +139,7 @@ def shown_barriers(record: Record) -> tuple[Edge, ...]:
     return record.barriers[:MOST_BARRIERS]
 
 
-def _rendered(seed: int, said: str, record: Record, defences: bool) -> Rendered:
+def _rendered(seed: int, said: str, record: Record, defences: bool) -> RenderedPrompt:
     ids = {node for edge in record.edges for node in (edge.a, edge.b) if _ID.fullmatch(node)}
 
     def clean(text: str, most: int) -> str:

@@ -22,8 +22,8 @@ from navloom.graphs.turns import AskContext, Asking, Question, asking
 from navloom.judges.fence import fence, neutralise
 from navloom.judges.trace import GRADES, Rubric, Step, load_rubric
 from navloom.judges.verdict import ended, last_object
-from navloom.models.messages import AnswerError, opening
-from navloom.prompts.load import Rendered, load_prompt
+from navloom.models.messages import AnswerError, opening_messages
+from navloom.prompts.prompt_loader import RenderedPrompt, load_prompt
 
 PROMPT = "judge_rubric"
 _MOST_OPTIONS, _MOST_LINE, _MOST_WORDS = 16, 160, 400
@@ -58,7 +58,7 @@ def prompt(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Write the question as messages."""
     rubric, step = _rubric(runtime.context.rubric), Step.model_validate(state["step"])
     rendered = _rendered(state.get("seed", 0), rubric, step, runtime.context.defences)
-    return {"messages": opening(rendered)}
+    return {"messages": opening_messages(rendered)}
 
 
 def question(state: State, context: Context) -> Question:
@@ -131,7 +131,7 @@ def _graded(value: Any) -> dict[str, Any]:
     return {"grade": word if word in GRADES else None, "evidence": words[:_MOST_EVIDENCE]}
 
 
-def _rendered(seed: int, rubric: Rubric, step: Step, defences: bool) -> Rendered:
+def _rendered(seed: int, rubric: Rubric, step: Step, defences: bool) -> RenderedPrompt:
     def clean(text: str, most: int) -> str:
         return neutralise(text, most) if defences else text[:_MOST_SHOWN]
 

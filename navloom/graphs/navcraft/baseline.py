@@ -23,7 +23,7 @@ from uuid import UUID
 from langchain_core.messages import AIMessage
 
 from navloom.errors import ModelError
-from navloom.models.builtin import Request, ToolResult
+from navloom.models.builtin import PolicyRequest, ToolResult
 from navloom.scenes.lexicon import word_table
 from navloom.tools.navcraft.paths import Errand, errand_answer, fetched_to
 from navloom.tools.navcraft.relay import COLLAB_TYPES, RelayAnswer, RelayChoice, relay_answer
@@ -124,17 +124,17 @@ def taste(name: str, liked: dict[str, int]) -> int:
     return sum(liked.get(word.removesuffix("s"), 0) for word in name.split("_"))
 
 
-def heuristic_single(request: Request) -> AIMessage:
+def heuristic_single(request: PolicyRequest) -> AIMessage:
     """Answer ``phase_1`` with distant regions (by hops) and ends where the object belongs."""
     return _single(request, _far_errand)
 
 
-def random_single(request: Request) -> AIMessage:
+def random_single(request: PolicyRequest) -> AIMessage:
     """Answer ``phase_1`` with random names, repaired by the paper's rule."""
     return _single(request, _blind_errand)
 
 
-def _single(request: Request, propose: Any) -> AIMessage:
+def _single(request: PolicyRequest, propose: Any) -> AIMessage:
     home = Home.read(request.json_block("Scene graph:"))
     calls = _answered(request, _CHECK_PATHS)
     plan = _last_plan(request)
@@ -160,7 +160,7 @@ def _single(request: Request, propose: Any) -> AIMessage:
     )
 
 
-def _last_plan(request: Request) -> tuple[str, str] | None:
+def _last_plan(request: PolicyRequest) -> tuple[str, str] | None:
     """Return the object and end asset that the baseline stated with its last tool call."""
     for message in reversed(request.messages):
         if isinstance(message, AIMessage) and message.tool_calls:
@@ -169,19 +169,19 @@ def _last_plan(request: Request) -> tuple[str, str] | None:
     return None
 
 
-def _answered(request: Request, tool: str) -> list[ToolResult]:
+def _answered(request: PolicyRequest, tool: str) -> list[ToolResult]:
     """Return the calls that a tool answered with JSON, without those refused in words."""
     return [call for call in request.tool_results(tool) if isinstance(call.result, dict)]
 
 
-def _rng(request: Request) -> random.Random:
+def _rng(request: PolicyRequest) -> random.Random:
     # Seeded by the turn: a turn that is repeated after a crash repeats its choice.
     return random.Random(f"{request.seed}:{len(request.messages)}")
 
 
-def _choice_rng(request: Request) -> random.Random:
+def _choice_rng(request: PolicyRequest) -> random.Random:
     # Separate questions have equal message counts: seed by their text, so that draws differ.
-    asked = f"{request.seed}:{len(request.messages)}:{request.job}:{request.humans[-1:]}"
+    asked = f"{request.seed}:{len(request.messages)}:{request.job}:{request.human_texts[-1:]}"
     return random.Random(asked)
 
 
@@ -191,7 +191,7 @@ def _call(rng: random.Random, text: str, name: str, args: dict[str, Any]) -> AIM
 
 
 def _far_errand(
-    request: Request, home: Home, rng: random.Random, _: Any
+    request: PolicyRequest, home: Home, rng: random.Random, _: Any
 ) -> tuple[str, str, Triple] | None:
     asked = _LEAST.search(str(request.messages[0].content))
     least = int(asked.group(1)) if asked else 2
@@ -218,7 +218,7 @@ def _suits(obj: str, asset: str, region: str) -> float:
 
 
 def _blind_errand(
-    request: Request, home: Home, rng: random.Random, plan: tuple[str, str] | None
+    request: PolicyRequest, home: Home, rng: random.Random, plan: tuple[str, str] | None
 ) -> tuple[str, str, Triple] | None:
     calls = _answered(request, _CHECK_PATHS)
     tried = [tuple(call.args.get(key) for key in _REGIONS) for call in calls]
@@ -251,7 +251,7 @@ def _blind_draw(
     return obj, rng.choice(home.assets[end]), (start, target, end)
 
 
-def heuristic_collab(request: Request) -> AIMessage:
+def heuristic_collab(request: PolicyRequest) -> AIMessage:
     """Answer ``phase_2`` with relays ranked by hops over the links; check the best one first.
 
     A tool that recommends relays is called before, and its recommendation is taken.
@@ -261,12 +261,12 @@ def heuristic_collab(request: Request) -> AIMessage:
     return _collab(request, _near_relay)
 
 
-def random_collab(request: Request) -> AIMessage:
+def random_collab(request: PolicyRequest) -> AIMessage:
     """Answer ``phase_2`` with a random helper, transfer asset and type."""
     return _collab(request, _blind_relay)
 
 
-def _collab(request: Request, propose: Any) -> AIMessage:
+def _collab(request: PolicyRequest, propose: Any) -> AIMessage:
     home = Home.read(request.json_block("Scene graph:"))
     given = request.json_block("Single agent task:")["phase_1"]
     errand = Errand(
@@ -290,7 +290,7 @@ def _collab(request: Request, propose: Any) -> AIMessage:
     return _call(rng, "Let me check this relay.", _CHECK_RELAY, relay._asdict())
 
 
-def _told_before(request: Request) -> list[RelayChoice]:
+def _told_before(request: PolicyRequest) -> list[RelayChoice]:
     """Return the relays that were answered before without a tool and rejected."""
     spoken = [m for m in request.messages if isinstance(m, AIMessage) and not m.tool_calls]
     said = (json.loads(str(message.content)) for message in spoken)
@@ -298,7 +298,11 @@ def _told_before(request: Request) -> list[RelayChoice]:
 
 
 def _near_relay(
-    request: Request, home: Home, errand: Errand, rng: random.Random, tried: set[tuple[Any, ...]]
+    request: PolicyRequest,
+    home: Home,
+    errand: Errand,
+    rng: random.Random,
+    tried: set[tuple[Any, ...]],
 ) -> RelayChoice | None:
     wanted, barred = (each.findall(request.first_human) for each in (_ASKED_TYPE, _NOT_FROM))
     if (advised := _recommended(request, rng)) and advised not in tried:
@@ -339,7 +343,7 @@ def _near_relay(
     return None
 
 
-def _recommended(request: Request, rng: random.Random) -> RelayChoice | None:
+def _recommended(request: PolicyRequest, rng: random.Random) -> RelayChoice | None:
     """Return the tool's recommendation in place of the last relay it was asked about, or None."""
     calls = _answered(request, _CHECK_RELAY)
     if not calls:
@@ -354,7 +358,7 @@ def _recommended(request: Request, rng: random.Random) -> RelayChoice | None:
 
 
 def _blind_relay(
-    request: Request,  # noqa: ARG001  it asks for nothing that a blind draw could heed
+    request: PolicyRequest,  # noqa: ARG001  it asks for nothing that a blind draw could heed
     home: Home,
     errand: Errand,
     rng: random.Random,
@@ -372,22 +376,24 @@ def _blind_relay(
     return relay
 
 
-def random_choice(request: Request) -> AIMessage:
+def random_choice(request: PolicyRequest) -> AIMessage:
     """Choose any name that the schema allows."""
     return _chosen(request, _choice_rng(request).choice, from_list=False)
 
 
-def heuristic_choice(request: Request) -> AIMessage:
+def heuristic_choice(request: PolicyRequest) -> AIMessage:
     """Choose one of the names that a list in the prompt offers, where one does."""
     return _chosen(request, _choice_rng(request).choice, from_list=True)
 
 
-def first_choice(request: Request) -> AIMessage:
+def first_choice(request: PolicyRequest) -> AIMessage:
     """Choose the first of the list whatever it is, as a control."""
     return _chosen(request, lambda names: names[0], from_list=True)
 
 
-def _chosen(request: Request, pick: Callable[[list[Any]], Any], *, from_list: bool) -> AIMessage:
+def _chosen(
+    request: PolicyRequest, pick: Callable[[list[Any]], Any], *, from_list: bool
+) -> AIMessage:
     fields = (request.schema or {}).get("properties", {})
     enums: dict[str, list[str]] = {name: held.get("enum", []) for name, held in fields.items()}
     choice: dict[str, str] = {}
@@ -405,11 +411,11 @@ def _chosen(request: Request, pick: Callable[[list[Any]], Any], *, from_list: bo
     return request.answer(choice)
 
 
-def _offered(request: Request, name: str) -> list[str]:
+def _offered(request: PolicyRequest, name: str) -> list[str]:
     """Return the names that the last message offers for a choice, in order."""
     if name == "robot_2":
         shown = _HELPERS.search(request.first_human)
         text = shown.group(1) if shown else ""
     else:
-        text = request.humans[-1] if request.humans else ""
+        text = request.human_texts[-1] if request.human_texts else ""
     return _PATTERNS.get(name, _ROOM).findall(text)

@@ -19,8 +19,8 @@ from typing import Any, Literal, NamedTuple
 
 from navloom.graphs.agent import Growing, ModelLike, SceneLike
 from navloom.graphs.turns import TurnLimits, Turns, sent_back
-from navloom.models.binding import takes_schema
-from navloom.scenes.distances import kept_per_scene
+from navloom.models.structured_output import takes_schema
+from navloom.scenes.distances import cached_on_scene
 from navloom.scenes.lexicon import is_surface, item_names, scene_json
 from navloom.scenes.scene import ItemKind, Scene
 from navloom.tools.forms import Violation
@@ -137,7 +137,7 @@ def shown_scene(scene: Scene, settings: ChoiceSettings) -> str:
     return compact_scene(scene)
 
 
-@kept_per_scene
+@cached_on_scene
 def compact_scene(scene: Scene) -> str:
     """Return the scene as one line a room: its furniture and objects."""
     shown = {kind: things(scene, kind) for kind in ("asset", "object")}

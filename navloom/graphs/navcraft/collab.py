@@ -71,13 +71,13 @@ from navloom.graphs.turns import (
     sent_back,
     turns,
 )
-from navloom.plugins import plugin
-from navloom.prompts.load import Rendered, load_prompt
-from navloom.scenes.bodies import Embodiment, body_of
-from navloom.scenes.distances import per_scene
+from navloom.plugins import load_plugin
+from navloom.prompts.prompt_loader import RenderedPrompt, load_prompt
+from navloom.scenes.bodies import Embodiment, resolve_body
+from navloom.scenes.distances import scene_cached
 from navloom.scenes.lexicon import scene_json
 from navloom.scenes.scene import prompt_name
-from navloom.scenes.uri import scene_of
+from navloom.scenes.scene_uri import get_scene
 from navloom.sim.registry import get_simulator
 from navloom.tools.forms import Violation, closed_object, listed, read_form
 from navloom.tools.navcraft.optimum import Relays, all_relays, relay_record
@@ -253,7 +253,7 @@ class Offer:
 
 def relay_question(
     state: Mapping[str, Any], offer: Offer, errand: Errand
-) -> tuple[Rendered, dict[str, Any]]:
+) -> tuple[RenderedPrompt, dict[str, Any]]:
     """Render the opening of a relay's conversation; return it with the answer's schema."""
     settings = offer.settings
     # The numbered lines say all that the choice needs.
@@ -315,7 +315,7 @@ _PROMPT = "navcraft_collab_library"
 _KEPT = 16
 
 
-def with_library(rendered: Rendered) -> Rendered:
+def with_library(rendered: RenderedPrompt) -> RenderedPrompt:
     """Append the library's tools to the relay's prompt."""
     return load_prompt(_PROMPT).render(rules=rendered.system, question=rendered.human)
 
@@ -330,10 +330,12 @@ def asked_library(
         bodies: robot_1's and robot_2's; none where relays are not driven.
         given: other arguments of :func:`navloom_worlds.teams.efficiency_library.library_tools`.
     """
-    kept = per_scene(
+    kept = scene_cached(
         task.scene,
         "library_tools",
-        lambda: lru_cache(_KEPT)(plugin("navloom.tools", "library", "--tools library", UsageError)),
+        lambda: lru_cache(_KEPT)(
+            load_plugin("navloom.tools", "library", "--tools library", UsageError)
+        ),
     )
     made: Sequence[BaseTool] = kept(task, bodies=tuple(bodies) or (None, None), **given)
     return made
@@ -466,24 +468,24 @@ def _errand_record(state: State, context: Context) -> dict[str, Any]:
 def _errand(state: State, context: Context) -> Errand:
     """Return the errand's names; reject a given errand that breaks the rules of A.10.1."""
     given = state["phase_1"]
-    task, wrong = read_errand({"phase_1": given}, scene_of(context.scene), tau=context.tau)
+    task, wrong = read_errand({"phase_1": given}, get_scene(context.scene), tau=context.tau)
     if task is None or wrong:
         raise UsageError(f"phase_1 is not a valid single-robot task: {wrong[0].message}")
     return task.errand
 
 
 def _task(state: State, context: Context) -> RelayTask:
-    scene = scene_of(context.scene)
+    scene = get_scene(context.scene)
     # Cache a few per scene: the steps of one sample share a task, and memory stays bounded.
-    tasks = per_scene(
+    tasks = scene_cached(
         scene, "relay_tasks", lambda: lru_cache(TASKS_KEPT)(partial(RelayTask, scene))
     )
     return tasks(*_errand(state, context))
 
 
-def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
+def ask(state: State, context: Context) -> tuple[RenderedPrompt, dict[str, Any]]:
     """Render the prompt; return it with the schema of the answer or of the choices."""
-    scene, constrain, strict = scene_of(context.scene), context.constrain, context.strict_helper
+    scene, constrain, strict = get_scene(context.scene), context.constrain, context.strict_helper
     if context.compact:
         return relay_question(state, _offer(state, context), _errand(state, context))
     rendered = load_prompt(prompt_name_of(context)).render(
@@ -502,14 +504,14 @@ def tools(state: State, context: Context) -> Sequence[BaseTool]:
     if context.tools == "none":
         return ()
     # Building a tool's schema costs more than a hundred calls of it.
-    kept = per_scene(
-        scene_of(context.scene), "relay_tools", lambda: lru_cache(TASKS_KEPT)(relay_tools)
+    kept = scene_cached(
+        get_scene(context.scene), "relay_tools", lambda: lru_cache(TASKS_KEPT)(relay_tools)
     )
     task, wish = _task(state, context), Wish(**state["asked"])
     given = {"strict": context.strict_helper, "constrain": context.constrain, "wish": wish}
     made = kept(task, **given)
     if context.tools == "library":
-        bodies = [body_of(each) for each in (context.robot_1, context.robot_2)]
+        bodies = [resolve_body(each) for each in (context.robot_1, context.robot_2)]
         return [*made, *asked_library(task, bodies if context.verify_sim else (), **given)]
     return made
 
@@ -523,7 +525,7 @@ def _failed(call: TurnCall) -> bool:
 def _advice(call: TurnCall, before: list[TurnCall], context: Context) -> str:
     def part(key: str) -> str:
         tried = {str(c.args.get(key)) for c in before if c.args.get(key)}
-        left = [region.id for region in scene_of(context.scene).regions if region.id not in tried]
+        left = [region.id for region in get_scene(context.scene).regions if region.id not in tried]
         return f"{key} tried: {listed(sorted(tried))}; left: {listed(left)}."
 
     why = (call.result or {}).get("error", _NO_SHORTER)
@@ -560,7 +562,7 @@ def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, A
         confirmed, refused = _held(answer, state, context)
         if refused:
             return sent_back(state, refused, context)
-    plan, wrong = read_relay(answer, scene_of(context.scene), errand, confirmed)
+    plan, wrong = read_relay(answer, get_scene(context.scene), errand, confirmed)
     if plan is not None and confirmed is not None and not wrong:
         result = _result(plan, confirmed, state, context)
         if not context.verify_sim:
@@ -602,12 +604,12 @@ def _driven(relay: RelayChoice, state: State, context: Context) -> dict[str, Any
     """Drive the relay with two bodies; return the record of the drive."""
     task = _task(state, context)
     bodies: dict[RobotName, Embodiment] = {
-        "robot_1": body_of(context.robot_1),
-        "robot_2": body_of(context.robot_2),
+        "robot_1": resolve_body(context.robot_1),
+        "robot_2": resolve_body(context.robot_2),
     }
     simulator = get_simulator("embedded", task.scene, physics="slide")
     try:
-        drive = plugin("navloom.relays", "drive", "A relay that is driven", SimulatorError)
+        drive = load_plugin("navloom.relays", "drive", "A relay that is driven", SimulatorError)
         driven: dict[str, Any] = drive(simulator, task, relay, bodies)
         return driven
     finally:

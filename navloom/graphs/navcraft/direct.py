@@ -34,11 +34,11 @@ from navloom.graphs.turns import (
     sent_back,
     turns,
 )
-from navloom.prompts.load import Rendered, load_prompt
-from navloom.scenes.distances import kept_per_scene
+from navloom.prompts.prompt_loader import RenderedPrompt, load_prompt
+from navloom.scenes.distances import cached_on_scene
 from navloom.scenes.lexicon import item_names, scene_json
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import scene_of
+from navloom.scenes.scene_uri import get_scene
 from navloom.tools.forms import Violation, listed, name_argument
 from navloom.tools.navcraft.direct_plan import DirectPlan, Variant, direct_schema, read_direct
 from navloom.tools.navcraft.direct_rules import broken_direct
@@ -88,9 +88,9 @@ class Context(TurnLimits):
             raise UsageError("version 1 has no tools: ask for v2, or for no tools")
 
 
-def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
+def ask(state: State, context: Context) -> tuple[RenderedPrompt, dict[str, Any]]:
     """Render the prompt; return it with the answer's schema."""
-    scene, variant = scene_of(context.scene), context.variant
+    scene, variant = get_scene(context.scene), context.variant
     more: dict[str, Any] = {}
     if variant == "v2":
         more = {"tools": context.tools == "check", "min_hops": least_hops(context.tau)}
@@ -109,7 +109,7 @@ def tools(_: State, context: Context) -> Sequence[BaseTool]:
     """Return the tools that the model may call."""
     if context.tools == "none":
         return ()
-    return direct_tools(scene_of(context.scene), tau=context.tau, constrain=context.constrain)
+    return direct_tools(get_scene(context.scene), tau=context.tau, constrain=context.constrain)
 
 
 def _failed(call: TurnCall) -> bool:
@@ -120,7 +120,7 @@ def _failed(call: TurnCall) -> bool:
 def _advice(call: TurnCall, before: list[TurnCall], context: Context) -> str:
     def left(key: str) -> str:
         tried = {str(each.args.get(key)) for each in before}
-        free = [r.id for r in scene_of(context.scene).regions if r.id not in tried]
+        free = [r.id for r in get_scene(context.scene).regions if r.id not in tried]
         return f"{key} not tried: {listed(free)}."
 
     why = (call.result or {}).get("error", "It gains nothing.")
@@ -130,7 +130,7 @@ def _advice(call: TurnCall, before: list[TurnCall], context: Context) -> str:
 
 def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, Any]:
     """Check an answer by its prompt's rules; record its measurements in any case."""
-    scene = scene_of(context.scene)
+    scene = get_scene(context.scene)
     plan, wrong = read_direct(answer, scene, context.variant)
     if plan is None:
         return sent_back(state, wrong, context)
@@ -155,7 +155,7 @@ def _result(
             "variant": context.variant,
             "tools": context.tools,
             "tau": context.tau,
-            **direct_record(plan, scene_of(context.scene), tau=context.tau),
+            **direct_record(plan, get_scene(context.scene), tau=context.tau),
             "broken": [*dict.fromkeys(each.code for each in wrong)],
             "violations_mended": state.get("violations", []),
             "turns": turns(spoken),
@@ -172,7 +172,7 @@ build_graph = builder.compile
 """Compiles the graph; takes the checkpointer for its steps, none by default."""
 
 
-@kept_per_scene
+@cached_on_scene
 def direct_tools(scene: Scene, *, tau: int = 2, constrain: bool = True) -> list[BaseTool]:
     """Build the two stages' tools for one answer; the relay's tool also takes the errand's names.
 

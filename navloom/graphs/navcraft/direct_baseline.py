@@ -16,7 +16,7 @@ from typing import NamedTuple
 from langchain_core.messages import AIMessage
 
 from navloom.graphs.navcraft.baseline import Home
-from navloom.models.builtin import Request
+from navloom.models.builtin import PolicyRequest
 from navloom.tools.navcraft.direct_plan import Variant, direct_answer
 from navloom.tools.navcraft.paths import Errand
 from navloom.tools.navcraft.relay import COLLAB_TYPES, RelayChoice, RobotName, roles_of
@@ -35,27 +35,27 @@ class _Task(NamedTuple):
     relay: RelayChoice
 
 
-def heuristic_v1(request: Request) -> AIMessage:
+def heuristic_v1(request: PolicyRequest) -> AIMessage:
     """Answer version 1: distant regions, a handoff between, and the better-placed robot fetches."""
     return _heuristic(request, "v1")
 
 
-def heuristic_v2(request: Request) -> AIMessage:
+def heuristic_v2(request: PolicyRequest) -> AIMessage:
     """Answer version 2 likewise, within the constraints on its five regions."""
     return _heuristic(request, "v2")
 
 
-def random_v1(request: Request) -> AIMessage:
+def random_v1(request: PolicyRequest) -> AIMessage:
     """Answer version 1 with random names."""
     return _answered(request, "v1", _blind(request, "v1"))
 
 
-def random_v2(request: Request) -> AIMessage:
+def random_v2(request: PolicyRequest) -> AIMessage:
     """Answer version 2 with random names."""
     return _answered(request, "v2", _blind(request, "v2"))
 
 
-def _heuristic(request: Request, variant: Variant) -> AIMessage:
+def _heuristic(request: PolicyRequest, variant: Variant) -> AIMessage:
     home = Home.read(request.json_block("Scene graph:"))
     asked = {tuple(call.args.values()) for call in request.tool_results(_CHECK)}
     for task in islice(_sought(home, _rng(request), variant), len(asked) + _ERRANDS):
@@ -64,7 +64,7 @@ def _heuristic(request: Request, variant: Variant) -> AIMessage:
     return AIMessage("No task of two robots in this home meets the rules.")
 
 
-def _answered(request: Request, variant: Variant, task: _Task | None) -> AIMessage:
+def _answered(request: PolicyRequest, variant: Variant, task: _Task | None) -> AIMessage:
     """Return the answer, or the tool call that comes before it."""
     calls = request.tool_results(_CHECK)
     last = calls[-1] if calls and isinstance(calls[-1].result, dict) else None
@@ -107,12 +107,12 @@ def _paths(home: Home, task: _Task) -> dict[RobotName, list[str]]:
     return {fetcher: [*to_object, *on], deliverer: [*come, *bring]}
 
 
-def _rng(request: Request) -> random.Random:
+def _rng(request: PolicyRequest) -> random.Random:
     # Seeded by the turn: a turn that is repeated after a crash repeats its choice.
     return random.Random(f"{request.seed}:{len(request.messages)}")
 
 
-def _blind(request: Request, variant: Variant) -> _Task | None:
+def _blind(request: PolicyRequest, variant: Variant) -> _Task | None:
     home, rng = Home.read(request.json_block("Scene graph:")), _rng(request)
     objects = [(r, name) for r in home.regions for name in home.objects.get(r, [])]
     assets = [(r, name) for r in home.regions for name in home.assets.get(r, [])]

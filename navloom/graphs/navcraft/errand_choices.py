@@ -29,11 +29,11 @@ from navloom.graphs.navcraft.choices import (
     without_refused,
 )
 from navloom.graphs.turns import said
-from navloom.prompts.load import Rendered, load_prompt
 from navloom.prompts.navcraft.profiles import Profile
+from navloom.prompts.prompt_loader import RenderedPrompt, load_prompt
 from navloom.scenes.distances import hop_table
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import scene_of
+from navloom.scenes.scene_uri import get_scene
 from navloom.tools.forms import closed_object, listed
 from navloom.tools.navcraft.paths import Errand, errand_answer, least_hops, shortest_path
 from navloom.tools.navcraft.task import HOLDS_NOTHING, can_hold, holds_nothing, purpose
@@ -52,10 +52,10 @@ Weighed = Sequence[Sequence[str]]
 
 def errand_question(
     state: Mapping[str, Any], settings: ChoiceSettings, profile: Profile | None
-) -> tuple[Rendered, dict[str, Any]]:
+) -> tuple[RenderedPrompt, dict[str, Any]]:
     """Render the question of the next choice; return it with the schema of its answer."""
     scene, picked, offers = (
-        scene_of(settings.scene),
+        get_scene(settings.scene),
         state.get("picked", []),
         _offers(state, settings),
     )
@@ -118,7 +118,7 @@ def chosen_errand(
             return None, _take_room(str(named), NamedThing(*thing), state, settings)
         case [thing, _]:
             return None, _take_end(named, NamedThing(*thing), state, settings)
-    scene, thing, place = scene_of(settings.scene), NamedThing(*picked[0]), NamedThing(*picked[2])
+    scene, thing, place = get_scene(settings.scene), NamedThing(*picked[0]), NamedThing(*picked[2])
     rooms, start = _offers(state, settings).names(), str(named)
     if start not in rooms:
         fault = f"{_too_near(start, thing.region, settings)} Choose one of: {listed(rooms)}."
@@ -128,7 +128,7 @@ def chosen_errand(
 
 
 def _take_object(named: Any, state: Mapping[str, Any], settings: ChoiceSettings) -> Update:
-    scene, least = scene_of(settings.scene), least_hops(settings.tau)
+    scene, least = get_scene(settings.scene), least_hops(settings.tau)
     thing = read_thing(named, scene, "object")
     if isinstance(thing, str):
         return refuse(named, "object_not_there", thing, state, settings)
@@ -157,7 +157,7 @@ def _take_room(
 def _take_end(
     named: Any, thing: NamedThing, state: Mapping[str, Any], settings: ChoiceSettings
 ) -> Update:
-    scene, least = scene_of(settings.scene), least_hops(settings.tau)
+    scene, least = get_scene(settings.scene), least_hops(settings.tau)
     place = read_thing(named, scene, "asset")
     if isinstance(place, str):
         return refuse(named, "end_asset_not_there", place, state, settings)
@@ -207,7 +207,7 @@ class Offers:
     def __init__(
         self, settings: ChoiceSettings, picked: Picked, seed: int, weighed: Weighed = ()
     ) -> None:
-        self._scene, self._least = scene_of(settings.scene), least_hops(settings.tau)
+        self._scene, self._least = get_scene(settings.scene), least_hops(settings.tau)
         self._picked, self._seed = picked, seed
         self._weighs = settings.weigh
         self._weighed = {piece: answer for piece, answer in weighed}  # noqa: C416
@@ -274,7 +274,7 @@ def errand_choice_schema(
         seed: as of :class:`Offers`.
         weighed: as of :class:`Offers`.
     """
-    scene, step = scene_of(settings.scene), _STEPS[len(picked)]
+    scene, step = get_scene(settings.scene), _STEPS[len(picked)]
     names: Sequence[object] = Offers(settings, picked, seed, weighed).names()
     if not settings.show_adjacency:
         every: dict[str, Sequence[object]] = {

@@ -37,12 +37,12 @@ from navloom.graphs.turns import (
     sent_back,
     turns,
 )
-from navloom.prompts.load import Rendered, load_prompt
 from navloom.prompts.navcraft.profiles import Profile, load_profile
-from navloom.scenes.distances import kept_per_scene
+from navloom.prompts.prompt_loader import RenderedPrompt, load_prompt
+from navloom.scenes.distances import cached_on_scene
 from navloom.scenes.lexicon import item_names, scene_json
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import scene_of
+from navloom.scenes.scene_uri import get_scene
 from navloom.tools.forms import Violation, listed, name_argument
 from navloom.tools.navcraft.optimum import all_relays
 from navloom.tools.navcraft.paths import (
@@ -89,9 +89,9 @@ class Context(ChoiceSettings):
     """The user whom the errand is for: a profile, its name or file, or None."""
 
 
-def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
+def ask(state: State, context: Context) -> tuple[RenderedPrompt, dict[str, Any]]:
     """Render the prompt; return it with the schema of the answer or of the next choice."""
-    scene, profile = scene_of(context.scene), context.profile
+    scene, profile = get_scene(context.scene), context.profile
     profile = load_profile(profile) if isinstance(profile, str) else profile
     if context.compact:
         return errand_question(state, context, profile)
@@ -108,7 +108,7 @@ def tools(_: State, context: Context) -> Sequence[BaseTool]:
     """Return the tools that the model may call."""
     if context.tools == "none":
         return ()
-    return path_tools(scene_of(context.scene), tau=context.tau, constrain=context.constrain)
+    return path_tools(get_scene(context.scene), tau=context.tau, constrain=context.constrain)
 
 
 def _failed(call: TurnCall) -> bool:
@@ -126,7 +126,7 @@ def _advice(call: TurnCall, before: list[TurnCall], context: Context) -> str:
         str(c.args.get(free)) for c in before if all(c.args.get(k) == call.args[k] for k in kept)
     }
     used = tried | set(map(str, call.args.values()))
-    left = [region.id for region in scene_of(context.scene).regions if region.id not in used]
+    left = [region.id for region in get_scene(context.scene).regions if region.id not in used]
     keep = " and ".join(f"{key} {call.args[key]}" for key in kept) or "nothing"
     return (
         f"This call failed before and fails again. Keep {keep}; pick another {free}. "
@@ -145,7 +145,7 @@ def _repair(call: TurnCall) -> tuple[tuple[str, ...], str]:
 
 def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, Any]:
     """Check the model's answer against the scene; accept it, reject it, or ask further."""
-    scene = scene_of(context.scene)
+    scene = get_scene(context.scene)
     if context.compact:
         whole, update = chosen_errand(answer, state, context)
         if whole is None:
@@ -252,7 +252,7 @@ robot_1's own route (below 1 is a gain). An error says which rule is broken and 
 """The tool description of ``check_collab_path_efficient`` that a model reads."""
 
 
-@kept_per_scene
+@cached_on_scene
 def path_tools(scene: Scene, *, tau: int = 2, constrain: bool = True) -> list[BaseTool]:
     """Build ``check_path_and_adjacency`` and ``check_two_path_and_adjacency`` over one scene.
 

@@ -18,9 +18,9 @@ from navloom.graphs.calling import as_node
 from navloom.graphs.navigation import oracle, pointing
 from navloom.graphs.navigation.context import Context
 from navloom.graphs.navigation.text import perceived, render, shortest_words
-from navloom.models.binding import sees
+from navloom.models.structured_output import sees_images
 from navloom.scenes.scene import Scene
-from navloom.sim.walker import Walker, walker_of
+from navloom.sim.agent_handle import AgentHandle, get_agent_handle
 from navloom.tools.navigation.giveaways import gives_away
 from navloom.tools.navigation.steps import Answer, Guidance, Step
 from navloom.tools.navigation.triggers import stops_early, struggling
@@ -54,7 +54,9 @@ def trigger_of(
     return struggling(scene, walked, state["goals"], state["path"], since=since)
 
 
-def pictures_of(state: Mapping[str, Any], context: Context, walker: Walker) -> tuple[bytes, ...]:
+def pictures_of(
+    state: Mapping[str, Any], context: Context, walker: AgentHandle
+) -> tuple[bytes, ...]:
     """Return the images of this step: the stored ones, or new renderings."""
     if context.media is not None:
         with suppress(SimulatorError):
@@ -64,7 +66,7 @@ def pictures_of(state: Mapping[str, Any], context: Context, walker: Walker) -> t
 
 def _context(state: Any, runtime: Runtime[Context]) -> oracle.Context:
     """Build the oracle's context from a navigator's."""
-    context, walker = runtime.context, walker_of(runtime)
+    context, walker = runtime.context, get_agent_handle(runtime)
     return oracle.Context(
         scene=walker.scene,
         model=context.oracle_model or context.model,
@@ -75,15 +77,17 @@ def _context(state: Any, runtime: Runtime[Context]) -> oracle.Context:
     )
 
 
-def _for_oracle(state: Mapping[str, Any], context: Context, walker: Walker) -> tuple[bytes, ...]:
+def _for_oracle(
+    state: Mapping[str, Any], context: Context, walker: AgentHandle
+) -> tuple[bytes, ...]:
     """Return the navigator's images, if the oracle's model takes images too."""
     other = context.oracle_model
-    return pictures_of(state, context, walker) if other is None or sees(other) else ()
+    return pictures_of(state, context, walker) if other is None or sees_images(other) else ()
 
 
 def _read_here(state: Mapping[str, Any], runtime: Runtime[Context]) -> str:
     """Return the prompt that the navigator reads here, without oracle's words and answer format."""
-    context, walker = runtime.context, walker_of(runtime)
+    context, walker = runtime.context, get_agent_handle(runtime)
     rendered = render(
         {**state, "guidance": [], "dialogue": []},
         replace(context, dialogue=False, oracle="off", failures=()),
@@ -166,7 +170,7 @@ ask = as_node(
 
 
 def bound(
-    state: Mapping[str, Any], step: Step, context: Context, walker: Walker
+    state: Mapping[str, Any], step: Step, context: Context, walker: AgentHandle
 ) -> Guidance | None:
     """Return the upper bound's guidance: the option on the shortest path, or to stop."""
     way = walker.simulator.geodesic(step.viewpoint or "", state["goals"], context.embodiment)
@@ -179,7 +183,7 @@ def bound(
 
 def _to_point(state: Any, runtime: Runtime[Context]) -> pointing.Input | None:
     """Return the pointing graph's input where the navigator stopped; None where nothing is seen."""
-    context, walker = runtime.context, walker_of(runtime)
+    context, walker = runtime.context, get_agent_handle(runtime)
     here, captions = state["pose"], walker.look(state).captions
     things = (context.things or {}).get(here["viewpoint"])
     if not things:

@@ -19,12 +19,12 @@ from pydantic import Field
 from navloom.errors import UsageError, did_you_mean
 from navloom.graphs.agent import AgentContext, FromPython, ModelLike, SceneLike, SimulatorLike
 from navloom.graphs.navigation.person import Person
-from navloom.models.binding import sees
+from navloom.models.structured_output import sees_images
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
-from navloom.scenes.hints import viewpoint_hint
 from navloom.scenes.scene import Scene
-from navloom.sim.composer import one_line
-from navloom.sim.media import MediaStore
+from navloom.scenes.viewpoint_hints import viewpoint_hint
+from navloom.sim.caption_composer import one_line
+from navloom.sim.media_store import MediaStore
 from navloom.tools.navigation.things import Things
 
 
@@ -180,7 +180,7 @@ class Context(AgentContext):
     @cached_property
     def shown_views(self) -> int:
         """Number of views shown at each step; 0 where the model takes no images."""
-        return self.views if self.views and sees(self.model) else 0
+        return self.views if self.views and sees_images(self.model) else 0
 
     @property
     def plans(self) -> bool:

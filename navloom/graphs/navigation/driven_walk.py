@@ -21,12 +21,18 @@ from langgraph.runtime import Runtime
 
 from navloom.graphs.agent import off_loop
 from navloom.graphs.navigation.person import PersonWish, Standing
-from navloom.scenes.bodies import in_sight
+from navloom.scenes.bodies import has_line_of_sight
 from navloom.scenes.distances import heading_to, metre_table, turn_between
 from navloom.scenes.scene import Point3, Scene, distance_3d
-from navloom.sim.protocol import Contact, DrivenSimulator, Observation, Velocity, touches
-from navloom.sim.viewer import EYE_M
-from navloom.sim.walker import Walker, walker_of
+from navloom.sim.agent_handle import AgentHandle, get_agent_handle
+from navloom.sim.protocol import (
+    Contact,
+    DrivenSimulator,
+    Observation,
+    Velocity,
+    displacing_contacts,
+)
+from navloom.sim.scene_images import EYE_M
 from navloom.tools.navigation.options import NO_DESCRIPTION, Option, direction_of, options_of
 from navloom.tools.navigation.parse_action import ParsedAction
 from navloom.tools.navigation.steps import Step, bumped_into
@@ -41,7 +47,7 @@ _FAR_M = 6.0
 _MOST_LOOKS = 4
 
 
-def set_out(state: Mapping[str, Any], walker: Walker, max_steps: int) -> dict[str, Any]:
+def set_out(state: Mapping[str, Any], walker: AgentHandle, max_steps: int) -> dict[str, Any]:
     """Begin a step: return its draft, with the options at the viewpoint that it begins at."""
     if len(state["steps"]) >= max_steps:
         return {"ending": "max_steps"}
@@ -67,7 +73,7 @@ def set_out(state: Mapping[str, Any], walker: Walker, max_steps: int) -> dict[st
 async def drive(state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, Any]:
     """Drive as the keys say for a few poses, or until another viewpoint or the end is reached."""
     person = runtime.context.person
-    burst = await off_loop(_Burst, state, await off_loop(walker_of, runtime))
+    burst = await off_loop(_Burst, state, await off_loop(get_agent_handle, runtime))
     while not burst.over:
         wish = await person.wish(burst.standing)
         await off_loop(burst.tick, wish)
@@ -77,7 +83,7 @@ async def drive(state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, An
 class _Burst:
     """A few poses of one step, driven at a time."""
 
-    def __init__(self, state: Mapping[str, Any], walker: Walker) -> None:
+    def __init__(self, state: Mapping[str, Any], walker: AgentHandle) -> None:
         self._walker, self._step = walker, Step(**state["draft"])
         self._poses = list(state["poses"])
         # A body is restored from its poses, as the trajectory has fewer points.
@@ -113,7 +119,7 @@ class _Burst:
         here = after.pose.position
         self._poses.append([round(wish.seconds, 3), *here, after.pose.heading])
         self._leg["metres"] += distance_3d(before.position, here)
-        for contact in touches(after.contacts):
+        for contact in displacing_contacts(after.contacts):
             self._touch(contact)
         self._leg["to"] = nearest_seen(self._walker.scene, here, str(self._step.viewpoint))
         if self._leg["metres"] >= STAND_M and not self._moved:
@@ -217,6 +223,6 @@ def nearest_seen(scene: Scene, here: Point3, own: str) -> str:
         x, y, z = places[name].ground
         if not np.isfinite(table.distance(own, name)):
             continue
-        if in_sight(scene, eye, (x, y + EYE_M, z)):
+        if has_line_of_sight(scene, eye, (x, y + EYE_M, z)):
             return name
     return own

@@ -50,11 +50,11 @@ from navloom.graphs.navigation.driven_walk import drive, set_out
 from navloom.graphs.navigation.person import chosen
 from navloom.graphs.navigation.text import PROMPTS, facing, get_memory, perceived, render
 from navloom.graphs.turns import Asked, ask_model
-from navloom.models.binding import bind
-from navloom.models.messages import message_text, opening, with_pictures
-from navloom.prompts.load import load_prompt
+from navloom.models.messages import message_text, opening_messages, with_images
+from navloom.models.structured_output import bind
+from navloom.prompts.prompt_loader import load_prompt
+from navloom.sim.agent_handle import AgentHandle, get_agent_handle, trajectory_entry
 from navloom.sim.protocol import Contact, Pose
-from navloom.sim.walker import Walker, pose_entry, walker_of
 from navloom.tools.forms import paragraph
 from navloom.tools.navigation.options import Option, Remarks, noted, options_of, read_remarks
 from navloom.tools.navigation.parse_action import (
@@ -277,7 +277,7 @@ class State(Input, Outcome, total=False):
 
 def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Check the input, reset an earlier walk of this thread, and place the body at the start."""
-    walker = walker_of(runtime)
+    walker = get_agent_handle(runtime)
     given = read_input(state, runtime.context, walker.scene)
     there = walker.scene.viewpoint_by_id[given["start"]]
     asked = Pose(there.position, given["heading"], 0.0, there.id)
@@ -289,7 +289,7 @@ def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         **given,
         "pose": pose,
         **walker.saved(),
-        "trajectory": Overwrite([pose_entry(pose)]),
+        "trajectory": Overwrite([trajectory_entry(pose)]),
         "seen": Overwrite({}),
         **{name: Overwrite([]) for name in grown},
         **dict.fromkeys(fresh),
@@ -299,7 +299,7 @@ def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 def observe(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Look, update the memory and list the options; end where there are none."""
-    context, walker, seen = runtime.context, walker_of(runtime), state.get("seen", {})
+    context, walker, seen = runtime.context, get_agent_handle(runtime), state.get("seen", {})
     if context.motion == "continuous":
         return set_out(state, walker, context.max_steps)
     if steps_done(state["steps"], context.ask_cost) >= context.max_steps:
@@ -342,13 +342,13 @@ async def think(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 def _prepared(state: State, runtime: Runtime[Context], talk: list[AnyMessage]) -> Asked:
     """Prepare the model's call, and append the step's exchange so far to ``talk``."""
-    context, draft, walker = runtime.context, _draft(state), walker_of(runtime)
+    context, draft, walker = runtime.context, _draft(state), get_agent_handle(runtime)
     shown = pictures_of(state, context, walker)
     talk += state["messages"] or _opening(state, draft, context, walker, len(shown))
     ask = _can_ask(state, context)
     tools = move_tools(len(draft.options), ask) if context.act == "tool" else ()
     bound = bind(context.model, tools=tools, images=bool(shown), job=JOB, seed=state["seed"])
-    return bound, with_pictures(talk, shown), "navigator"
+    return bound, with_images(talk, shown), "navigator"
 
 
 def _draft(state: State) -> Step:
@@ -360,7 +360,7 @@ def _steps(state: State) -> list[Step]:
 
 
 def _opening(
-    state: State, draft: Step, context: Context, walker: Walker, shown: int
+    state: State, draft: Step, context: Context, walker: AgentHandle, shown: int
 ) -> list[AnyMessage]:
     rendered = render(
         state,
@@ -371,7 +371,7 @@ def _opening(
         shortest=draft.oracle.answer if context.oracle == "bound" and draft.oracle else None,
         showing=shown,
     )
-    return opening(rendered)
+    return opening_messages(rendered)
 
 
 def _can_ask(state: State, context: Context) -> bool:
@@ -393,7 +393,9 @@ def act(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     step = with_reply(draft, reply, found)
     update: dict[str, Any] = {"draft": step.record()}
     if step.action.kind == "stop":
-        update["trigger"] = trigger_of(state, context, walker_of(runtime).scene, stopping=True)
+        update["trigger"] = trigger_of(
+            state, context, get_agent_handle(runtime).scene, stopping=True
+        )
     if context.plans and step.plan:
         update["plan"] = paragraph(step.plan, MOST_PLAN)
     if isinstance(found, ParsedAction):
@@ -416,7 +418,7 @@ def reflect(state: State) -> dict[str, Any]:
 
 def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Carry the action out: stop, go one hop, or jump back."""
-    context, walker, draft = runtime.context, walker_of(runtime), _draft(state)
+    context, walker, draft = runtime.context, get_agent_handle(runtime), _draft(state)
     if draft.action.kind == "stop":
         walker.stop(state)
         return {"steps": [state["draft"]], "ending": "stop"}
@@ -426,7 +428,7 @@ def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     for viewpoint in hops:
         after = walker.hop(gone, viewpoint)
         pose, saved = walker.pose_record(after.pose), walker.saved()
-        poses.append(pose_entry(pose))
+        poses.append(trajectory_entry(pose))
         touched += after.contacts
         trail = [*gone["trajectory"], poses[-1]]
         gone = {**gone, **saved, "pose": pose, "trajectory": trail}  # type: ignore[typeddict-item]

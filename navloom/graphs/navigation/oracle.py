@@ -39,10 +39,10 @@ from typing_extensions import TypedDict
 from navloom.errors import UsageError, did_you_mean
 from navloom.graphs.agent import AgentContext, AgentGraph, FromPython, Growing, ModelLike, SceneLike
 from navloom.graphs.turns import Asking, Question, asking
-from navloom.models.messages import MOST_CHARACTERS, AnswerError, opening
-from navloom.prompts.load import load_prompt
+from navloom.models.messages import MOST_CHARACTERS, AnswerError, opening_messages
+from navloom.prompts.prompt_loader import load_prompt
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import scene_of
+from navloom.scenes.scene_uri import get_scene
 from navloom.sim.captions import captions_for
 from navloom.sim.protocol import CaptionSource, Simulator
 from navloom.tools.forms import paragraph
@@ -184,7 +184,7 @@ def prompt(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             " choose knows='map' or 'path'"
         )
     advice: dict[str, Any] = {"trigger": trigger, "question": asked, "facts": known, "prompt": None}
-    if not context.arrival and _tells_arrival(state, scene_of(context.scene), asked):
+    if not context.arrival and _tells_arrival(state, get_scene(context.scene), asked):
         said = {"answer": NOT_TOLD, "leaked": False, "told": []}
         return {**begun, "advice": {**advice, **said}} if asked else begun
     told = load_prompt("oracle" if trigger != "question" else "dialogue_oracle")
@@ -202,12 +202,12 @@ def prompt(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         seen=seen,
     )
     advice["prompt"] = told.record
-    return {**begun, "advice": advice, "messages": opening(rendered)}
+    return {**begun, "advice": advice, "messages": opening_messages(rendered)}
 
 
 def _known(state: State, context: Context) -> Mapping[str, Any] | None:
     """Return the facts of the knowledge level; None for ``model``."""
-    scene, place = scene_of(context.scene), state["trajectory"][-1]
+    scene, place = get_scene(context.scene), state["trajectory"][-1]
     heading, goals, path = state.get("heading", 0.0), state.get("goals", ()), state.get("path", ())
     if context.knows == "model":
         return None
@@ -235,7 +235,7 @@ def _seen(text: str) -> list[str]:
 
 def question(state: State, context: Context) -> Question:
     """Build the question to the model; an answer that leaks twice is redacted."""
-    scene, advice = scene_of(context.scene), state["advice"] or {}
+    scene, advice = get_scene(context.scene), state["advice"] or {}
     options = [Option(**option) for option in state.get("options", ())]
 
     def said(answer: str, given: str, *, leaked: bool) -> State:
@@ -323,7 +323,7 @@ def _trigger(state: State, context: Context, asked: str | None) -> Reason | None
         if not (state.get("instruction") and state.get("goals")):
             raise UsageError("the oracle watches with an instruction and goals; give it both")
         found = struggling(
-            scene_of(context.scene),
+            get_scene(context.scene),
             state["trajectory"],
             state["goals"],
             state.get("path", ()),

@@ -14,8 +14,8 @@ from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
 from navloom.graphs.agent import off_loop
+from navloom.sim.agent_handle import get_agent_handle
 from navloom.sim.protocol import Pose
-from navloom.sim.walker import walker_of
 from navloom.tools.navigation.options import Option
 from navloom.tools.navigation.steps import Step, told_of
 
@@ -73,7 +73,7 @@ class Person(Protocol):
 
 async def chosen(state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, Any]:
     """Return a person's choice in the form of a model's reply."""
-    walker = await off_loop(walker_of, runtime)
+    walker = await off_loop(get_agent_handle, runtime)
     seen = await off_loop(walker.look, state)
     step, last = Step(**state["draft"]), Step.read((state["steps"] or [None])[-1])
     touched = told_of(last.bumped or "", missed=last.missed) if last.bumped or last.missed else ""

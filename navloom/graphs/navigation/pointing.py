@@ -26,10 +26,10 @@ from typing_extensions import TypedDict
 
 from navloom.graphs.agent import AgentGraph, ModelLike
 from navloom.graphs.turns import AskContext, Asking, Question, asking
-from navloom.models.builtin import Request
-from navloom.models.messages import AnswerError, opening, read_json_object
-from navloom.prompts.load import load_prompt
-from navloom.sim.composer import one_line
+from navloom.models.builtin import PolicyRequest
+from navloom.models.messages import AnswerError, opening_messages, read_json_object
+from navloom.prompts.prompt_loader import load_prompt
+from navloom.sim.caption_composer import one_line
 from navloom.tools.forms import closed_object
 from navloom.tools.navigation.things import Things, thing_lines
 
@@ -84,7 +84,7 @@ def prompt(state: State, runtime: Runtime[Context]) -> State:  # noqa: ARG001
         things=thing_lines(things, state.get("heading", 0.0)),
         guidance=known,
     )
-    return {"messages": opening(rendered) if things else [], "pointed": None}
+    return {"messages": opening_messages(rendered) if things else [], "pointed": None}
 
 
 def question(state: State, context: Context) -> Question:  # noqa: ARG001  all that ask give both
@@ -144,7 +144,7 @@ _LINE = re.compile(r"^- ([A-Za-z0-9_-]{1,40}): (.{1,80}) \([^()]{1,60}\)$", re.M
 _WORD = re.compile(r"[a-z]+")
 
 
-def heuristic_thing(request: Request) -> AIMessage:
+def heuristic_thing(request: PolicyRequest) -> AIMessage:
     """Choose the object whose name is first in the instruction; see the module."""
     text = request.first_human
     told = re.search(r"^Guidance: it is (\S+)$", text, re.MULTILINE)
@@ -155,7 +155,7 @@ def heuristic_thing(request: Request) -> AIMessage:
     return request.answer({_KEY: told[1] if told else best})
 
 
-def random_thing(request: Request) -> AIMessage:
+def random_thing(request: PolicyRequest) -> AIMessage:
     """Choose any listed object with equal chance, fixed by the seed and the question."""
     ids = [name for name, _ in _LINE.findall(request.first_human)]
     draw = random.Random(f"{request.seed}:{request.first_human}")

@@ -20,10 +20,10 @@ from typing import Any, Protocol, TypeAlias
 
 from navloom.errors import UsageError, did_you_mean
 from navloom.graphs.navigation.context import Context
-from navloom.prompts.load import Rendered, load_prompt
+from navloom.prompts.prompt_loader import RenderedPrompt, load_prompt
 from navloom.scenes.distances import turn_between
+from navloom.sim.agent_handle import AgentHandle
 from navloom.sim.protocol import Candidate, Captions, Observation, Path, Pose, SeenObject
-from navloom.sim.walker import Walker
 from navloom.tools.forms import paragraph
 from navloom.tools.navigation.options import (
     DIRECTIONS,
@@ -259,7 +259,7 @@ def render(
     can_ask: bool,
     shortest: str | None,
     showing: int,
-) -> Rendered:
+) -> RenderedPrompt:
     """Fill the navigator's prompt.
 
     Args:
@@ -313,7 +313,7 @@ def render(
     return prompt.render(**{name: values[name] for name in prompt.variables})
 
 
-def perceived(walker: Walker, state: Mapping[str, Any], context: Context) -> Observation:
+def perceived(walker: AgentHandle, state: Mapping[str, Any], context: Context) -> Observation:
     """Return the present observation, without candidates' descriptions if they are blanked."""
     seen = walker.look(state)
     if not context.blank_options:
@@ -328,12 +328,12 @@ def _failures(texts: tuple[str, ...]) -> tuple[str, ...]:
 
 def facing(context: Context, observation: Observation) -> float:
     """Return the heading called Front, radians: the middle of the Front panel of an image strip."""
-    from navloom.sim.views import quarter
+    from navloom.sim.views import quarter_heading
 
     heading = observation.pose.heading
     # Without a strip the prompt must not depend on the simulator's images.
     strip = context.shown_views == 4 and bool(observation.images.get("rgb"))
-    return quarter(heading) if strip else heading
+    return quarter_heading(heading) if strip else heading
 
 
 def shortest_words(path: Path | None, options: Sequence[Option]) -> str | None:
@@ -399,9 +399,9 @@ def _hidden(options: Sequence[Option], observation: Observation, showing: int) -
     """Return the numbers of the options that are hidden in the images."""
     if not showing:
         return []
-    from navloom.sim.views import hidden_ways
+    from navloom.sim.views import hidden_candidates
 
-    hidden = hidden_ways(observation)
+    hidden = hidden_candidates(observation)
     return [option.id for option in options if option.hops == 1 and option.viewpoint in hidden]
 
 

@@ -1,7 +1,7 @@
 """Scenes of the CapNav benchmark: named nodes and the edges between them.
 
 A folder holds ``graphs/ID-graph.json`` (nodes with name, description and position; edges) and,
-beside it, ``traverse/`` and ``qa/``, which :mod:`navloom.scenes.formats.annotated` and
+beside it, ``traverse/`` and ``qa/``, which :mod:`navloom.scenes.formats.capnav_annotations` and
 :mod:`navloom.evals.capnav.data` read. A node becomes a region and one viewpoint, an edge a link
 and an edge of the navigation graph. The file has no storeys, boxes or items. Positions are an
 annotator's markers in the file's own axes, taken as y up.
@@ -18,8 +18,15 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError
-from navloom.scenes.checked_files import checked, checked_id, find_in, ids_in, read_json, short
-from navloom.scenes.lexicon import plain_words
+from navloom.scenes.lexicon import normalize_words
+from navloom.scenes.safe_files import (
+    check_scene_id,
+    find_file,
+    list_file_ids,
+    read_json,
+    repr_of,
+    scene_errors,
+)
 from navloom.scenes.scene import UNKNOWN, Edge, Floor, Link, Region, Scene, Viewpoint, region_id
 
 _ENDING = "-graph.json"
@@ -67,7 +74,7 @@ _GRAPH = TypeAdapter(_Graph)
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class ResolvedNode:
     """Node that a text refers to.
 
     Attributes:
@@ -79,7 +86,7 @@ class Resolved:
     how: Literal["id", "name", "id-name", "near"] | None
 
 
-class Nodes:
+class NodeIndex:
     """Index of a benchmark scene's nodes by id, by name, and by approximate text."""
 
     def __init__(self, scene: Scene) -> None:
@@ -96,7 +103,7 @@ class Nodes:
         for node in self.ids:
             if self._name[node] == UNKNOWN:
                 continue
-            self._by_name.setdefault(plain_words(self._name[node]), []).append(node)
+            self._by_name.setdefault(normalize_words(self._name[node]), []).append(node)
 
     def __contains__(self, node: object) -> bool:
         return node in self._name
@@ -109,7 +116,7 @@ class Nodes:
         """Return a node's description, often empty."""
         return self._description[node]
 
-    def resolve(self, text: object) -> Resolved:
+    def resolve(self, text: object) -> ResolvedNode:
         """Find the node that a text refers to: an id, a name, ``id — name``, or a similar name.
 
         Args:
@@ -119,22 +126,22 @@ class Nodes:
             The match; empty if no name is similar enough, or two are equally similar.
         """
         if not isinstance(text, str) or not 0 < len(text) <= _MOST_TEXT:
-            return Resolved(None, None)
+            return ResolvedNode(None, None)
         if (node := self._by_id.get(text.strip().casefold())) is not None:
-            return Resolved(node, "id")
-        if (node := self._only(plain_words(text))) is not None:
-            return Resolved(node, "name")
+            return ResolvedNode(node, "id")
+        if (node := self._only(normalize_words(text))) is not None:
+            return ResolvedNode(node, "name")
         if (both := _SPLIT.match(text)) and (node := self._by_id.get(both[1].casefold())):
-            return Resolved(node, "id-name")
+            return ResolvedNode(node, "id-name")
         scored = sorted(
-            ((SequenceMatcher(None, plain_words(text), n).ratio(), n) for n in self._by_name),
+            ((SequenceMatcher(None, normalize_words(text), n).ratio(), n) for n in self._by_name),
             reverse=True,
         )
         alike = bool(scored) and scored[0][0] >= NEAR
         if not alike or (len(scored) > 1 and scored[1][0] == scored[0][0]):
-            return Resolved(None, None)
+            return ResolvedNode(None, None)
         node = self._only(scored[0][1])
-        return Resolved(node, None if node is None else "near")
+        return ResolvedNode(node, None if node is None else "near")
 
     def _only(self, plain: str) -> str | None:
         nodes = self._by_name.get(plain, [])
@@ -143,7 +150,7 @@ class Nodes:
 
 def list_ids(folder: Path) -> list[str]:
     """Return the sorted scene ids of a folder: those with a graph file."""
-    return ids_in(folder, _ENDING, "graphs")
+    return list_file_ids(folder, _ENDING, "graphs")
 
 
 def load(folder: Path, scene_id: str) -> Scene:
@@ -160,7 +167,7 @@ def load(folder: Path, scene_id: str) -> Scene:
     Raises:
         SceneError: path, field and expectation if the file is missing or broken.
     """
-    path = find_in(folder, "graphs", f"{checked_id(scene_id, what='capnav')}{_ENDING}")
+    path = find_file(folder, "graphs", f"{check_scene_id(scene_id, what='capnav')}{_ENDING}")
     graph = read_json(path, _GRAPH, most=_MOST_BYTES)
     known = {node.id for node in graph.nodes}
     if len(known) != len(graph.nodes):
@@ -168,12 +175,12 @@ def load(folder: Path, scene_id: str) -> Scene:
     for i, edge in enumerate(graph.edges):
         for end in (edge.a, edge.b):
             if end not in known:
-                raise SceneError(f"{path}: edges[{i}]: expected a node's id, found {short(end)}.")
+                raise SceneError(f"{path}: edges[{i}]: expected a node's id, found {repr_of(end)}.")
         if edge.a == edge.b:
             raise SceneError(
-                f"{path}: edges[{i}]: expected two nodes, found {short(edge.a)} twice."
+                f"{path}: edges[{i}]: expected two nodes, found {repr_of(edge.a)} twice."
             )
-    with checked(path):
+    with scene_errors(path):
         return _build(graph, scene_id)
 
 

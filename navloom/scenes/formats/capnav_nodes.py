@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from navloom.scenes.formats.told_apart import landmarks, plain_name
+from navloom.scenes.formats.referring_expressions import landmark_phrases, plain_name
 from navloom.scenes.scene import Point3, Region, Scene
 
 _STOREYS = ("Ground", "First", "Second", "Third", "Fourth", "Fifth")
@@ -22,7 +22,7 @@ _MOST_NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class CapNavNode:
     """Room as a node of the benchmark.
 
     Attributes:
@@ -38,12 +38,12 @@ class Node:
     position: Point3
 
 
-def nodes_of(scene: Scene) -> dict[str, Node]:
+def region_nodes(scene: Scene) -> dict[str, CapNavNode]:
     """Return the node of each region, by the region's id."""
     numbers = _numbers(scene)
     names = _names(scene)
     return {
-        region.id: Node(
+        region.id: CapNavNode(
             f"node_{numbers[region.id]}",
             names[region.id],
             _description(scene, region, names[region.id]),
@@ -76,7 +76,7 @@ def _position(scene: Scene, region: Region) -> Point3:
 def _description(scene: Scene, region: Region, name: str) -> str:
     if region.description:
         return region.description[:400]
-    told = [words for words, item in landmarks(scene, region.id) if item.kind == "asset"]
+    told = [words for words, item in landmark_phrases(scene, region.id) if item.kind == "asset"]
     told = [words for words in told if words not in name][:_MOST_TOLD]
     if not told:
         return ""
@@ -119,7 +119,7 @@ def _own_things(scene: Scene, region: Region, alike: list[Region]) -> list[str]:
         if other is not region
         for item in scene.items_in(other.id)
     }
-    own = [words for words, item in landmarks(scene, region.id) if item.kind == "asset"]
+    own = [words for words, item in landmark_phrases(scene, region.id) if item.kind == "asset"]
     return [words for words in own if not any(words.endswith(name) for name in others)][:3]
 
 

@@ -20,18 +20,18 @@ import shapely
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from navloom.errors import SceneError
-from navloom.scenes.box_graph import place_in_boxes
-from navloom.scenes.checked_files import (
-    checked,
-    checked_id,
-    ids_in,
+from navloom.scenes.box_graph import build_box_graph
+from navloom.scenes.formats.scan_files import find_hm3d_homes, load_scan
+from navloom.scenes.formats.scene_json import load_file
+from navloom.scenes.lexicon import classify, count_unlisted
+from navloom.scenes.safe_files import (
+    check_scene_id,
+    list_file_ids,
     parse_json,
     read_bytes,
     read_json,
+    scene_errors,
 )
-from navloom.scenes.formats.scan_files import hm3d_homes, load_scan
-from navloom.scenes.formats.scene_json import load_file
-from navloom.scenes.lexicon import classify, unlisted
 from navloom.scenes.scene import (
     UNKNOWN,
     Box,
@@ -50,7 +50,7 @@ _MOST_NAMES = 20
 
 def unlisted_note(names: Iterable[str]) -> Iterator[str]:
     """Yield a note on item names that the lexicon does not know; nothing if it knows all."""
-    strange = unlisted(names)
+    strange = count_unlisted(names)
     if strange:
         shown = [f"{prompt_name(name)} ({n})" for name, n in strange.most_common(_MOST_NAMES)]
         more = len(strange) - _MOST_NAMES
@@ -61,7 +61,7 @@ def unlisted_note(names: Iterable[str]) -> Iterator[str]:
         )
 
 
-def apart_note(regions: Iterable[str], links: Iterable[Link]) -> Iterator[str]:
+def parts_note(regions: Iterable[str], links: Iterable[Link]) -> Iterator[str]:
     """Yield a note if links do not join all regions (given by id) into one part."""
     graph: nx.Graph[str] = nx.Graph((link.a, link.b) for link in links)
     graph.add_nodes_from(regions)
@@ -127,7 +127,7 @@ class SourceObject(_Strict):
     """Region number in HM3DSem. Not used: it is no room id; see ``docs/formats/hm3d.md``."""
 
 
-class Home(_Strict):
+class HM3DHome(_Strict):
     """Content of one file."""
 
     scene: Annotated[str, Field(min_length=1, max_length=100)]
@@ -157,7 +157,7 @@ class Home(_Strict):
         return self
 
 
-HOME = TypeAdapter(Home)
+HOME = TypeAdapter(HM3DHome)
 
 
 def _once(field: str, ids: list[int]) -> None:
@@ -171,8 +171,8 @@ def _once(field: str, ids: list[int]) -> None:
 def list_ids(folder: Path) -> list[str]:
     """Return the sorted ids of the homes in a folder: ``*.json`` files and release homes."""
     # Habitat's configs lie among the release's homes.
-    told = {each for each in ids_in(folder, ".json") if not each.endswith("_dataset_config")}
-    return sorted({*told, *hm3d_homes(folder)})
+    told = {each for each in list_file_ids(folder, ".json") if not each.endswith("_dataset_config")}
+    return sorted({*told, *find_hm3d_homes(folder)})
 
 
 def whole_id(name: str, ids: Sequence[str]) -> str:
@@ -197,8 +197,8 @@ def load(folder: Path, scene_id: str) -> Scene:
         SceneError: the file is missing, too large or broken (its path, the field, what was
             expected and what was found), or the id would lead out of the folder.
     """
-    path = folder / f"{checked_id(scene_id, what='hm3d')}.json"
-    files = hm3d_homes(folder).get(scene_id)
+    path = folder / f"{check_scene_id(scene_id, what='hm3d')}.json"
+    files = find_hm3d_homes(folder).get(scene_id)
     if files is None:
         return _scene(_read(path, scene_id), path)
     # The mesh reader is imported only if there is a mesh.
@@ -207,7 +207,7 @@ def load(folder: Path, scene_id: str) -> Scene:
         return load_scan(files)
     if _is_scene(path):
         # Saved from the release with results that are costly to compute; the mesh is the release's.
-        with checked(path):
+        with scene_errors(path):
             return load_file(path).replace(id=scene_id, source="hm3d")
     return load_scan(files, room_labels(_read(path, scene_id)))
 
@@ -217,7 +217,7 @@ def _is_scene(path: Path) -> bool:
     return isinstance(content, dict) and str(content.get("version")).startswith("navloom.scene/")
 
 
-def _read(path: Path, scene_id: str) -> Home:
+def _read(path: Path, scene_id: str) -> HM3DHome:
     home = read_json(path, HOME, most=_MOST_BYTES)
     if home.scene != scene_id:
         raise SceneError(
@@ -226,7 +226,7 @@ def _read(path: Path, scene_id: str) -> Home:
     return home
 
 
-def room_labels(home: Home) -> Callable[[Mapping[int, Region]], dict[int, str]]:
+def room_labels(home: HM3DHome) -> Callable[[Mapping[int, Region]], dict[int, str]]:
     """Return a function that labels release rooms by the JSON room with most overlap."""
 
     def named(regions: Mapping[int, Region]) -> dict[int, str]:
@@ -248,7 +248,7 @@ def _reaches(box: Box, level: float) -> bool:
     return box.bottom - 1 <= level <= box.top + 1
 
 
-def _scene(home: Home, path: Path) -> Scene:
+def _scene(home: HM3DHome, path: Path) -> Scene:
     floors, floor_of = _floors(home.rooms)
     if len(floors) > _MOST_FLOORS:
         raise SceneError(f"{path}: rooms: expected at most {_MOST_FLOORS} storeys.")
@@ -264,7 +264,7 @@ def _scene(home: Home, path: Path) -> Scene:
     )
     boxes = [(room.region, room.box) for room in home.rooms]
     links = _links(home)
-    viewpoints, edges = place_in_boxes(regions, links)
+    viewpoints, edges = build_box_graph(regions, links)
     return Scene(
         id=home.scene,
         source="hm3d",
@@ -305,7 +305,7 @@ def _floors(rooms: tuple[SourceRoom, ...]) -> tuple[tuple[Floor, ...], dict[int,
     return floors, {room.id: i for i, storey in enumerate(storeys, start=1) for room in storey}
 
 
-def _links(home: Home) -> tuple[Link, ...]:
+def _links(home: HM3DHome) -> tuple[Link, ...]:
     rooms = {room.id: room for room in home.rooms}
     pairs = sorted({(min(pair), max(pair)) for pair in home.connections})
     return tuple(_link(rooms[a], rooms[b]) for a, b in pairs)
@@ -317,17 +317,17 @@ def _link(a: SourceRoom, b: SourceRoom) -> Link:
         a=a.region,
         b=b.region,
         kind="stairs" if abs(rise) > STAIRS_RISE else "opening",
-        point=crossing(a.box, b.box),
-        step=step_of(rise),
+        point=crossing_point(a.box, b.box),
+        step=known_step(rise),
     )
 
 
-def step_of(rise: float) -> float | None:
+def known_step(rise: float) -> float | None:
     """Return the step between rooms whose box bottoms differ by ``rise``; None if unknown."""
     return rise if abs(rise) >= LEAST_STEP else None
 
 
-def crossing(a: Box, b: Box) -> Point3:
+def crossing_point(a: Box, b: Box) -> Point3:
     """Return the point half-way between the nearest points of two boxes, or inside their overlap.
 
     Its height is at a walker's feet: the higher of the two floors if the boxes share that height,
@@ -359,12 +359,12 @@ def step_note(links: Sequence[Link]) -> Iterable[str]:
         )
 
 
-def _notes(home: Home, links: tuple[Link, ...]) -> Iterable[str]:
+def _notes(home: HM3DHome, links: tuple[Link, ...]) -> Iterable[str]:
     yield (
         "The navigation graph is approximate: it was built from the rooms' boxes and links, "
         "without walls or furniture."
     )
     yield "Sizes of items, widths of links and states of doors are not known."
     yield from step_note(links)
-    yield from apart_note((room.region for room in home.rooms), links)
+    yield from parts_note((room.region for room in home.rooms), links)
     yield from unlisted_note(thing.name for thing in home.objects)

@@ -18,8 +18,14 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError
-from navloom.scenes.checked_files import checked, checked_id, read_bytes, read_yaml, write_atomic
 from navloom.scenes.formats.hm3d import HOME
+from navloom.scenes.safe_files import (
+    check_scene_id,
+    read_bytes,
+    read_yaml,
+    scene_errors,
+    write_atomic,
+)
 
 _MOST_BYTES = 20_000_000
 _REGION = re.compile(r"Region id:_(-?\d{1,7}), position:\[[^\]]*\]")
@@ -40,20 +46,20 @@ class _Vector(_Loose):
         return [self.x, self.y, self.z]
 
 
-class _Room(_Loose):
+class _YamlRoom(_Loose):
     label: str | None
     centroid: _Vector
     dims: _Vector
 
 
-class _Rooms(_Loose):
+class _YamlRooms(_Loose):
     rooms: Annotated[
-        dict[Annotated[str, Field(pattern=r"^room_\d{1,6}$")], _Room], Field(min_length=1)
+        dict[Annotated[str, Field(pattern=r"^room_\d{1,6}$")], _YamlRoom], Field(min_length=1)
     ]
     connections: list[tuple[int, int]]
 
 
-_ROOMS = TypeAdapter(_Rooms)
+_ROOMS = TypeAdapter(_YamlRooms)
 
 
 @dataclass(frozen=True)
@@ -91,7 +97,7 @@ def import_home(yaml_path: Path, objects_path: Path) -> dict[str, Any]:
     """
     source = read_yaml(yaml_path, _ROOMS, most=_MOST_BYTES)
     home = {
-        "scene": checked_id(yaml_path.stem, what="hm3d"),
+        "scene": check_scene_id(yaml_path.stem, what="hm3d"),
         "rooms": [
             {
                 "id": int(name.removeprefix("room_")),
@@ -104,7 +110,7 @@ def import_home(yaml_path: Path, objects_path: Path) -> dict[str, Any]:
         "connections": [list(pair) for pair in source.connections],
         "objects": _objects(objects_path),
     }
-    with checked(f"{yaml_path} with {objects_path.name}"):
+    with scene_errors(f"{yaml_path} with {objects_path.name}"):
         HOME.validate_json(json.dumps(home))
     return home
 

@@ -28,9 +28,16 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError
-from navloom.scenes.checked_files import checked, checked_id, find_in, ids_in, read_json, short
 from navloom.scenes.formats.mp3d_house import House, HouseRoom, read_house, y_up
-from navloom.scenes.formats.scan_files import load_scan, mp3d_scans
+from navloom.scenes.formats.scan_files import find_mp3d_scans, load_scan
+from navloom.scenes.safe_files import (
+    check_scene_id,
+    find_file,
+    list_file_ids,
+    read_json,
+    repr_of,
+    scene_errors,
+)
 from navloom.scenes.scene import (
     UNKNOWN,
     Box,
@@ -59,7 +66,7 @@ STAIRS = 1.0
 
 
 @dataclass(frozen=True)
-class Rooms:
+class Mp3dRooms:
     """Room data of the source.
 
     Attributes:
@@ -117,7 +124,7 @@ class Rooms:
         return regions, tuple(Floor(id=i, height=height) for height, i in floors.items()), empty
 
 
-def rooms_of_house(house: House, viewpoints: Mapping[str, Point3]) -> Rooms:
+def rooms_of_house(house: House, viewpoints: Mapping[str, Point3]) -> Mp3dRooms:
     """Return rooms with types, boxes and storeys from a ``.house`` file.
 
     Args:
@@ -126,7 +133,7 @@ def rooms_of_house(house: House, viewpoints: Mapping[str, Point3]) -> Rooms:
     """
     names = {room.number: region_id(room.label, room.number) for room in house.rooms}
     ordered = sorted(house.rooms, key=lambda room: room.number)
-    return Rooms(
+    return Mp3dRooms(
         given={v: names[r] for v, r in house.room_of.items() if v in viewpoints},
         labels={names[room.number]: room.label for room in ordered},
         boxes={names[room.number]: room.box for room in ordered},
@@ -145,7 +152,7 @@ def _storey(house: House, room: HouseRoom) -> float:
 
 def rooms_without_types(
     panoramas: Mapping[str, Sequence[str]], viewpoints: Mapping[str, Point3], path: Path, scan: str
-) -> Rooms:
+) -> Mp3dRooms:
     """Return rooms from ``house_region_to_panorama.json``: numbers and viewpoints, no types.
 
     Args:
@@ -171,10 +178,10 @@ def rooms_without_types(
             if viewpoint in viewpoints:
                 given[viewpoint] = region
     note = "The source gives rooms no types: they are called Unknown."
-    return Rooms(given=given, labels=labels, notes=(note,))
+    return Mp3dRooms(given=given, labels=labels, notes=(note,))
 
 
-def fill_rooms(
+def assign_rooms(
     graph: nx.Graph[str], position: Mapping[str, Point3], given: Mapping[str, str]
 ) -> dict[str, str]:
     """Assign a room to every viewpoint: its own, else that of its nearest labelled neighbour.
@@ -203,7 +210,7 @@ def fill_rooms(
     return {v: given[v] if v in given else given[nearest(v)] for v in position}
 
 
-def crossings(
+def room_links(
     graph: nx.Graph[str],
     ground: Mapping[str, Point3],
     room_of: Mapping[str, str],
@@ -306,8 +313,8 @@ class ScanGraph:
 
 def list_ids(folder: Path) -> list[str]:
     """Return the sorted scans of a folder: those with a connectivity file or a mesh."""
-    seen = (name for name, files in mp3d_scans(folder).items() if files.seen)
-    return sorted({*ids_in(folder, _ENDING, "connectivity"), *seen})
+    seen = (name for name, files in find_mp3d_scans(folder).items() if files.seen)
+    return sorted({*list_file_ids(folder, _ENDING, "connectivity"), *seen})
 
 
 def load(folder: Path, scene_id: str) -> Scene:
@@ -325,17 +332,17 @@ def load(folder: Path, scene_id: str) -> Scene:
     Raises:
         SceneError: path, field and expectation if a file is missing or broken.
     """
-    scan = checked_id(scene_id, what="mp3d")
-    files = mp3d_scans(folder).get(scan)
-    with checked(f"{folder}: {scan}"):
-        path = find_in(folder, "connectivity", f"{scan}{_ENDING}")
+    scan = check_scene_id(scene_id, what="mp3d")
+    files = find_mp3d_scans(folder).get(scan)
+    with scene_errors(f"{folder}: {scan}"):
+        path = find_file(folder, "connectivity", f"{scan}{_ENDING}")
         if files is None or not files.seen or path.is_file():
             return _build(folder, scan, None if files is None else files.numbers)
         # The mesh reader is imported only if there is a mesh.
         return load_scan(files)
 
 
-def read_poses(folder: Path, scene_id: str) -> dict[str, list[float]]:
+def read_camera_poses(folder: Path, scene_id: str) -> dict[str, list[float]]:
     """Return the camera poses of a scan, which a scene does not keep.
 
     Args:
@@ -350,19 +357,19 @@ def read_poses(folder: Path, scene_id: str) -> dict[str, list[float]]:
         FileNotFoundError: the folder has no connectivity file of this scan.
         SceneError: the file is broken.
     """
-    path = find_in(folder, "connectivity", f"{checked_id(scene_id, what='mp3d')}{_ENDING}")
+    path = find_file(folder, "connectivity", f"{check_scene_id(scene_id, what='mp3d')}{_ENDING}")
     if not path.is_file():
         raise FileNotFoundError(path)
     return {each.image_id: each.pose for each in read_json(path, _PANORAMAS) if each.included}
 
 
 def _build(folder: Path, scan: str, beside: Path | None) -> Scene:
-    walk = _read_walk(find_in(folder, "connectivity", f"{scan}{_ENDING}"))
-    house_file = find_in(folder, "house", f"{scan}.house")
+    walk = _read_walk(find_file(folder, "connectivity", f"{scan}{_ENDING}"))
+    house_file = find_file(folder, "house", f"{scan}.house")
     house_file = beside if beside is not None and not house_file.is_file() else house_file
     house = read_house(house_file) if house_file.is_file() else None
     rooms = _read_rooms(folder, scan, house, walk)
-    room_of = fill_rooms(walk.graph, walk.camera, rooms.given) if rooms.given else {}
+    room_of = assign_rooms(walk.graph, walk.camera, rooms.given) if rooms.given else {}
     regions, floors, empty = rooms.place(walk.ground, room_of)
     notes = [*rooms.notes, *_notes_on_walk(walk, rooms, empty)]
     items, item_notes = _read_items(folder, scan, house, rooms, walk, room_of)
@@ -371,7 +378,7 @@ def _build(folder: Path, scan: str, beside: Path | None) -> Scene:
         source="mp3d",
         floors=floors,
         regions=regions,
-        links=crossings(walk.graph, walk.ground, room_of, regions) if regions else (),
+        links=room_links(walk.graph, walk.ground, room_of, regions) if regions else (),
         items=items,
         viewpoints=tuple(
             Viewpoint(
@@ -399,7 +406,7 @@ def _read_walk(path: Path) -> ScanGraph:
     included: dict[str, _Panorama] = {}
     for i, panorama in enumerate(panoramas):
         if panorama.included and panorama.image_id in included:
-            name = short(panorama.image_id)
+            name = repr_of(panorama.image_id)
             raise SceneError(f"{path}: [{i}].image_id: expected each id once, {name} stands twice.")
         if panorama.included:
             included[panorama.image_id] = panorama
@@ -415,15 +422,15 @@ def _read_walk(path: Path) -> ScanGraph:
     return ScanGraph(camera, {v: p.height for v, p in included.items()}, graph)
 
 
-def _read_rooms(folder: Path, scan: str, house: House | None, walk: ScanGraph) -> Rooms:
+def _read_rooms(folder: Path, scan: str, house: House | None, walk: ScanGraph) -> Mp3dRooms:
     if house is not None:
         rooms = rooms_of_house(house, walk.camera)
-        where = str(find_in(folder, "house", f"{scan}.house"))
+        where = str(find_file(folder, "house", f"{scan}.house"))
     else:
-        path = find_in(folder, "regions", "house_region_to_panorama.json")
+        path = find_file(folder, "regions", "house_region_to_panorama.json")
         regions = read_json(path, _REGIONS) if path.is_file() else {}
         if scan not in regions:
-            return Rooms({}, {}, notes=(NO_ROOMS,))
+            return Mp3dRooms({}, {}, notes=(NO_ROOMS,))
         rooms = rooms_without_types(regions[scan], walk.camera, path, scan)
         where = str(path)
     if not rooms.given:
@@ -433,7 +440,7 @@ def _read_rooms(folder: Path, scan: str, house: House | None, walk: ScanGraph) -
     return rooms
 
 
-def _notes_on_walk(walk: ScanGraph, rooms: Rooms, empty: list[str]) -> list[str]:
+def _notes_on_walk(walk: ScanGraph, rooms: Mp3dRooms, empty: list[str]) -> list[str]:
     notes = []
     inferred = len(walk.camera) - len(rooms.given)
     if inferred and rooms.given:
@@ -453,19 +460,19 @@ def _read_items(
     folder: Path,
     scan: str,
     house: House | None,
-    rooms: Rooms,
+    rooms: Mp3dRooms,
     walk: ScanGraph,
     room_of: Mapping[str, str],
 ) -> tuple[tuple[Item, ...], list[str]]:
     if house is not None and house.objects:
         return _items_of_house(house, rooms)
-    path = find_in(folder, "observations/objects_list", f"{scan}.json")
+    path = find_file(folder, "observations/objects_list", f"{scan}.json")
     if not path.is_file():
         return (), ["No objects: the source has none for this scan."]
-    from navloom.scenes.formats.mp3d_observations import merge, read_sightings
+    from navloom.scenes.formats.mp3d_observations import merge_sightings, read_sightings
 
     sightings = read_sightings(path, walk.ground)
-    seen = merge(sightings)
+    seen = merge_sightings(sightings)
     kinds, notes = _kinds(each.name for each in seen)
     items = tuple(
         Item(
@@ -486,7 +493,7 @@ def _read_items(
     return items, notes
 
 
-def _items_of_house(house: House, rooms: Rooms) -> tuple[tuple[Item, ...], list[str]]:
+def _items_of_house(house: House, rooms: Mp3dRooms) -> tuple[tuple[Item, ...], list[str]]:
     names = {int(region.rsplit("_", 1)[-1]): region for region in rooms.labels}
     kinds, notes = _kinds(each.name for each in house.objects)
     items = tuple(

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from navloom.errors import SceneError
-from navloom.files import packaged
-from navloom.scenes.checked_files import read_bytes
+from navloom.files import package_yaml
+from navloom.scenes.safe_files import read_bytes
 from navloom.scenes.scene import UNKNOWN, Box, Point3
 
 ROOM_LABELS: dict[str, str] = {
-    **packaged("navloom.scenes.formats", "mp3d_rooms.yaml"),
+    **package_yaml("navloom.scenes.formats", "mp3d_rooms.yaml"),
     "-": UNKNOWN,
 }
 """Room type of each letter (Matterport3D's table of region labels, in short words)."""

@@ -42,7 +42,7 @@ from pydantic import Field, TypeAdapter
 from typing_extensions import TypedDict
 
 from navloom.errors import SceneError
-from navloom.scenes.checked_files import checked_id, read_json
+from navloom.scenes.safe_files import check_scene_id, read_json
 from navloom.scenes.scene import Point3
 
 T = TypeVar("T")
@@ -70,7 +70,7 @@ _OBSERVATIONS = TypeAdapter(dict[str, _Sectors])
 
 
 @dataclass(frozen=True)
-class Sighting:
+class ObjectSighting:
     """Object seen from one viewpoint: its name, viewpoint, slant range and position."""
 
     name: str
@@ -80,7 +80,7 @@ class Sighting:
 
 
 @dataclass(frozen=True)
-class SeenObject:
+class MergedObject:
     """Object merged from its sightings.
 
     Attributes:
@@ -94,7 +94,7 @@ class SeenObject:
     viewpoint: str
 
 
-def read_sightings(path: Path, ground: Mapping[str, Point3]) -> list[Sighting]:
+def read_sightings(path: Path, ground: Mapping[str, Point3]) -> list[ObjectSighting]:
     """Read the object sightings of a scan's viewpoints.
 
     Args:
@@ -104,7 +104,7 @@ def read_sightings(path: Path, ground: Mapping[str, Point3]) -> list[Sighting]:
     Raises:
         SceneError: path, field and expectation if the file is broken.
     """
-    found: list[Sighting] = []
+    found: list[ObjectSighting] = []
     observations = read_json(path, _OBSERVATIONS)
     for viewpoint, sectors in observations.items():
         if viewpoint not in ground:
@@ -120,7 +120,7 @@ def read_sightings(path: Path, ground: Mapping[str, Point3]) -> list[Sighting]:
                 # Heading 0 looks along -z and grows clockwise, R2R's as well as ours.
                 x, y, z = ground[viewpoint]
                 place = x + metres * math.sin(mean), y, z - metres * math.cos(mean)
-                found.append(Sighting(name, viewpoint, metres, place))
+                found.append(ObjectSighting(name, viewpoint, metres, place))
     if not any(viewpoint in ground for viewpoint in observations):
         raise SceneError(
             f"{path}: expected viewpoints of the scan's connectivity, and none of the "
@@ -129,15 +129,15 @@ def read_sightings(path: Path, ground: Mapping[str, Point3]) -> list[Sighting]:
     return found
 
 
-def merge(sightings: Sequence[Sighting]) -> list[SeenObject]:
+def merge_sightings(sightings: Sequence[ObjectSighting]) -> list[MergedObject]:
     """Merge sightings of the same object; by name, then in the order first seen."""
-    by_name: dict[str, list[Sighting]] = defaultdict(list)
+    by_name: dict[str, list[ObjectSighting]] = defaultdict(list)
     for sighting in sightings:
         by_name[sighting.name].append(sighting)
     return [_one(group) for name in sorted(by_name) for group in _together(by_name[name])]
 
 
-def _together(sightings: list[Sighting]) -> list[list[Sighting]]:
+def _together(sightings: list[ObjectSighting]) -> list[list[ObjectSighting]]:
     if len(sightings) == 1:
         return [sightings]
     from scipy.cluster.hierarchy import fcluster, linkage
@@ -148,22 +148,22 @@ def _together(sightings: list[Sighting]) -> list[list[Sighting]]:
     apart[seers[:, None] == seers[None, :]] = _NEVER
     np.fill_diagonal(apart, 0.0)
     labels = fcluster(linkage(squareform(apart, checks=False), "complete"), MERGE, "distance")
-    groups: dict[int, list[Sighting]] = defaultdict(list)
+    groups: dict[int, list[ObjectSighting]] = defaultdict(list)
     for label, sighting in zip(labels, sightings, strict=True):
         groups[int(label)].append(sighting)
     return sorted(groups.values(), key=lambda group: sightings.index(group[0]))
 
 
-def _one(group: list[Sighting]) -> SeenObject:
+def _one(group: list[ObjectSighting]) -> MergedObject:
     nearest = min(group, key=lambda sighting: (sighting.metres, sighting.viewpoint))
     # An error of the heading moves the position in proportion to the distance.
     weights = np.array([1 / max(sighting.metres, 0.25) ** 2 for sighting in group])
     x, _, z = np.average([sighting.position for sighting in group], axis=0, weights=weights)
-    return SeenObject(nearest.name, (float(x), nearest.position[1], float(z)), nearest.viewpoint)
+    return MergedObject(nearest.name, (float(x), nearest.position[1], float(z)), nearest.viewpoint)
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class ReportedObject:
     """Object that a viewpoint reports.
 
     Attributes:
@@ -178,7 +178,7 @@ class Near:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ViewpointReport:
     """Source texts of one viewpoint, verbatim: untrusted and unbounded.
 
     Attributes:
@@ -189,10 +189,12 @@ class Seen:
 
     sectors: tuple[str, ...] = ()
     summary: str = ""
-    near: tuple[Near, ...] = ()
+    near: tuple[ReportedObject, ...] = ()
 
 
-def read_observations(folder: Path, scan: str, viewpoints: Collection[str]) -> dict[str, Seen]:
+def read_observations(
+    folder: Path, scan: str, viewpoints: Collection[str]
+) -> dict[str, ViewpointReport]:
     """Read the observations of a scan's viewpoints.
 
     Args:
@@ -206,24 +208,28 @@ def read_observations(folder: Path, scan: str, viewpoints: Collection[str]) -> d
     Raises:
         SceneError: path, field and expectation if a file is broken.
     """
-    name = f"{checked_id(scan, what='mp3d')}.json"
+    name = f"{check_scene_id(scan, what='mp3d')}.json"
     where = folder / "observations"
     captions = _read(where / "observations_list_summarized" / name, _CAPTIONS)
     sentences = _read(where / "observations_summarized" / name, _SENTENCES)
-    found: dict[str, list[Near]] = {}
+    found: dict[str, list[ReportedObject]] = {}
     listed = where / "objects_list" / name
     if listed.is_file():
         # With viewpoints at the origin, a sighting's position encodes its heading and distance.
         for seen in read_sightings(listed, dict.fromkeys(viewpoints, (0.0, 0.0, 0.0))):
             x, _, z = seen.position
             heading = math.atan2(x, -z) % (2 * math.pi) if x or z else 0.0
-            found.setdefault(seen.viewpoint, []).append(Near(seen.name, heading, seen.metres))
+            found.setdefault(seen.viewpoint, []).append(
+                ReportedObject(seen.name, heading, seen.metres)
+            )
     near = {
         viewpoint: tuple(sorted(things, key=lambda n: (n.metres, n.name, n.heading)))
         for viewpoint, things in found.items()
     }
     return {
-        each: Seen(tuple(captions.get(each, ())), sentences.get(each, ""), near.get(each, ()))
+        each: ViewpointReport(
+            tuple(captions.get(each, ())), sentences.get(each, ""), near.get(each, ())
+        )
         for each in viewpoints
         if each in captions or each in sentences or each in near
     }

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import SceneError
-from navloom.plugins import plugin
+from navloom.plugins import load_plugin
 from navloom.scenes.scene import Scene
 
 _SPLITS = ("train", "val", "minival", "test", "example")
@@ -59,7 +59,7 @@ class ScanFiles:
         return tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in stats)
 
 
-def hm3d_homes(folder: Path) -> dict[str, ScanFiles]:
+def find_hm3d_homes(folder: Path) -> dict[str, ScanFiles]:
     """Return the homes of HM3D's release in a folder and its splits, by folder name.
 
     Args:
@@ -68,7 +68,7 @@ def hm3d_homes(folder: Path) -> dict[str, ScanFiles]:
     return _all_in(folder, _SPLITS, _hm3d_files)
 
 
-def mp3d_scans(folder: Path) -> dict[str, ScanFiles]:
+def find_mp3d_scans(folder: Path) -> dict[str, ScanFiles]:
     """Return a folder's Matterport3D scans that have a mesh or house file of their own."""
     return _all_in(folder, _SCANS, _mp3d_files)
 
@@ -85,13 +85,13 @@ def _all_in(
     return dict(sorted(found.items()))
 
 
-def scan_of(scene: Scene) -> ScanFiles | None:
+def scan_files_of(scene: Scene) -> ScanFiles | None:
     """Return the scan files that a scene was loaded from; None if there are none.
 
     They follow from its origin: ``hm3d:DIR/ID``, or ``hm3d:ID`` in ``$NAVLOOM_DATA/hm3d``.
     """
     scheme, colon, rest = scene.origin.partition(":")
-    homes = {"hm3d": hm3d_homes, "mp3d": mp3d_scans}.get(scheme)
+    homes = {"hm3d": find_hm3d_homes, "mp3d": find_mp3d_scans}.get(scheme)
     if not colon or homes is None or scene.source != scheme:
         return None
     folder, slash, name = rest.rstrip("/").rpartition("/")
@@ -111,12 +111,12 @@ def load_scan(files: ScanFiles, *given: Any) -> Scene:
         SceneError: no package reads such meshes; a file is missing or broken, or the scan has no
             floor to stand on.
     """
-    read = plugin("navloom.scans", files.source, f"The mesh of {files.folder}", SceneError)
+    read = load_plugin("navloom.scans", files.source, f"The mesh of {files.folder}", SceneError)
     scene: Scene = read(files, *given)
     return scene
 
 
-def missing(files: ScanFiles, what: str, expected: str) -> SceneError:
+def missing_file(files: ScanFiles, what: str, expected: str) -> SceneError:
     """Return a one-line error about a file that a scan should have."""
     return SceneError(f"{files.folder}: there is no {what}: expected {expected}.")
 

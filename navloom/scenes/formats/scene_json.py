@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import get_args
 
 from navloom.errors import SceneError
-from navloom.scenes.checked_files import checked, parse_json, read_bytes, short, write_atomic
+from navloom.scenes.safe_files import parse_json, read_bytes, repr_of, scene_errors, write_atomic
 from navloom.scenes.scene import Scene
 
 VERSION: str = get_args(Scene.model_fields["version"].annotation)[0]
@@ -28,7 +28,7 @@ def load(folder: Path, scene_id: str) -> Scene:
     """Load the scene in ``folder/scene_id.json``; errors as :func:`load_file`."""
     # Users may name files freely, so any single name is valid; a path is not.
     if Path(scene_id).name != scene_id or scene_id == "..":
-        raise SceneError(f"{short(scene_id)} is not the name of a file in {folder}.")
+        raise SceneError(f"{repr_of(scene_id)} is not the name of a file in {folder}.")
     return load_file(folder / f"{scene_id}.json")
 
 
@@ -48,10 +48,10 @@ def load_file(path: Path) -> Scene:
         )
     if data["version"] != VERSION:
         raise SceneError(
-            f"{path}: version: this file is of version {short(data['version'])}, and this "
+            f"{path}: version: this file is of version {repr_of(data['version'])}, and this "
             f"Navloom reads {VERSION!r}."
         )
-    with checked(path):
+    with scene_errors(path):
         # Strict: a number given as a string is refused, else files would not round-trip.
         return Scene.model_validate_json(raw, strict=True)
 

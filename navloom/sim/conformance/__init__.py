@@ -17,9 +17,9 @@
 
 Each check tests one thing. Checks of capabilities that a backend does not claim are skipped, and
 the result says so. Some checks use test scenes
-(:func:`navloom.sim.conformance.bench.made_scene`). A backend that supports only scenes of its own
-refuses them with a SimulatorError, and these checks are skipped. Contact rules are checked if the
-factory takes them, as in ``make(scene, physics="slide")``.
+(:func:`navloom.sim.conformance.testbed.make_test_scene`). A backend that supports only scenes of
+its own refuses them with a SimulatorError, and these checks are skipped. Contact rules are checked
+if the factory takes them, as in ``make(scene, physics="slide")``.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from typing import Literal
 
 from navloom.errors import NavloomError, SimulatorError, did_you_mean
 from navloom.scenes.scene import Scene
-from navloom.sim.conformance import course, saving, senses
-from navloom.sim.conformance import moving as moves
-from navloom.sim.conformance import pictures_known as known
-from navloom.sim.conformance.bench import Bench, CheckError, Make, SkippedError, made_scene
+from navloom.sim.conformance import contact_checks, restore_checks, sensor_checks
+from navloom.sim.conformance import image_checks as known
+from navloom.sim.conformance import movement_checks as moves
+from navloom.sim.conformance.testbed import CheckError, Make, SkippedError, Testbed, make_test_scene
 
-__all__ = ["CHECKS", "Check", "CheckResult", "check", "made_scene", "run_check"]
+__all__ = ["CHECKS", "Check", "CheckResult", "make_test_scene", "run_check", "run_suite"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Check:
         needs: capabilities without which it is skipped.
     """
 
-    run: Callable[[Bench], None]
+    run: Callable[[Testbed], None]
     needs: frozenset[str] = frozenset()
 
     @property
@@ -76,65 +76,65 @@ class CheckResult:
         return f"{self.status:8}{self.name:17}{self.detail}".rstrip()
 
 
-def _of(run: Callable[[Bench], None], *needs: str) -> Check:
+def _of(run: Callable[[Testbed], None], *needs: str) -> Check:
     return Check(run, frozenset(needs))
 
 
 _DRIVES = ("discrete", "collide")
 
 CHECKS: dict[str, Check] = {
-    "protocol": _of(moves.protocol),
-    "reset": _of(moves.reset),
-    "place": _of(moves.place),
-    "frame": _of(moves.frame),
-    "compass": _of(moves.compass),
-    "candidates": _of(moves.candidates, "hop"),
-    "candidate-order": _of(moves.candidate_order, "hop"),
-    "descriptions": _of(senses.descriptions, "hop"),
-    "hop": _of(moves.hop, "hop"),
-    "turn": _of(moves.turn, "discrete"),
-    "forward": _of(moves.forward, "discrete"),
-    "velocity": _of(moves.velocity, "continuous"),
-    "unclaimed": _of(moves.unclaimed),
-    "geodesic-known": _of(moves.geodesic_known),
-    "geodesic": _of(moves.geodesic),
-    "unreachable": _of(moves.unreachable),
-    "errors": _of(moves.errors),
-    "errors-hop": _of(moves.errors_hop, "hop"),
-    "stop": _of(moves.stop),
-    "agents": _of(moves.agents),
-    "determinism": _of(moves.determinism),
-    "close": _of(moves.closing),
-    "captions": _of(senses.captions, "captions"),
-    "no-captions": _of(senses.no_captions),
-    "images": _of(senses.images),
-    "views-agree": _of(senses.frames_agree),
-    "depth-known": _of(known.depth_known, "depth"),
-    "ids-known": _of(known.ids_known, "ids"),
-    "seams": _of(known.seams, "depth"),
-    "lazy": _of(known.lazy),
-    "change": _of(known.change, "change"),
-    "restore": _of(saving.restore, "restore"),
-    "restore-changed": _of(saving.restore_changed, "restore", "change"),
-    "errors-restore": _of(saving.errors_restore, "restore"),
-    "collision": _of(senses.collision, "collide"),
-    "body-width": _of(course.body_width, *_DRIVES),
-    "body-step": _of(course.body_step, *_DRIVES),
-    "back-and-forth": _of(course.back_and_forth, *_DRIVES),
-    "contacts": _of(course.contacts, *_DRIVES),
-    "blocking": _of(course.blocking, *_DRIVES),
-    "velocity-arc": _of(course.velocity_arc, "continuous", "collide"),
-    "waypoint": _of(course.waypoint, "waypoint", "collide"),
-    "physics-free": _of(course.physics_free, "hop", "collide"),
-    "physics-met": _of(course.physics_met, "hop", "collide"),
-    "physics-settled": _of(course.physics_settled, "hop", "collide"),
-    "errors-body": _of(course.errors_body, *_DRIVES, "continuous", "waypoint"),
-    "no-contacts": _of(senses.no_contacts),
+    "protocol": _of(moves.check_protocol),
+    "reset": _of(moves.check_reset),
+    "place": _of(moves.check_place),
+    "frame": _of(moves.check_frame),
+    "compass": _of(moves.check_compass),
+    "candidates": _of(moves.check_candidates, "hop"),
+    "candidate-order": _of(moves.check_candidate_order, "hop"),
+    "descriptions": _of(sensor_checks.check_descriptions, "hop"),
+    "hop": _of(moves.check_hop, "hop"),
+    "turn": _of(moves.check_turn, "discrete"),
+    "forward": _of(moves.check_forward, "discrete"),
+    "velocity": _of(moves.check_velocity, "continuous"),
+    "unclaimed": _of(moves.check_unclaimed),
+    "geodesic-known": _of(moves.check_geodesic_known),
+    "geodesic": _of(moves.check_geodesic),
+    "unreachable": _of(moves.check_unreachable),
+    "errors": _of(moves.check_errors),
+    "errors-hop": _of(moves.check_errors_hop, "hop"),
+    "stop": _of(moves.check_stop),
+    "agents": _of(moves.check_agents),
+    "determinism": _of(moves.check_determinism),
+    "close": _of(moves.check_closing),
+    "captions": _of(sensor_checks.check_captions, "captions"),
+    "no-captions": _of(sensor_checks.check_no_captions),
+    "images": _of(sensor_checks.check_images),
+    "views-agree": _of(sensor_checks.check_frames_agree),
+    "depth-known": _of(known.check_depth_known, "depth"),
+    "ids-known": _of(known.check_ids_known, "ids"),
+    "seams": _of(known.check_seams, "depth"),
+    "lazy": _of(known.check_lazy),
+    "change": _of(known.check_change, "change"),
+    "restore": _of(restore_checks.check_restore, "restore"),
+    "restore-changed": _of(restore_checks.check_restore_changed, "restore", "change"),
+    "errors-restore": _of(restore_checks.check_errors_restore, "restore"),
+    "collision": _of(sensor_checks.check_collision, "collide"),
+    "body-width": _of(contact_checks.check_body_width, *_DRIVES),
+    "body-step": _of(contact_checks.check_body_step, *_DRIVES),
+    "back-and-forth": _of(contact_checks.check_back_and_forth, *_DRIVES),
+    "contacts": _of(contact_checks.check_contacts, *_DRIVES),
+    "blocking": _of(contact_checks.check_blocking, *_DRIVES),
+    "velocity-arc": _of(contact_checks.check_velocity_arc, "continuous", "collide"),
+    "waypoint": _of(contact_checks.check_waypoint, "waypoint", "collide"),
+    "physics-free": _of(contact_checks.check_physics_free, "hop", "collide"),
+    "physics-met": _of(contact_checks.check_physics_met, "hop", "collide"),
+    "physics-settled": _of(contact_checks.check_physics_settled, "hop", "collide"),
+    "errors-body": _of(contact_checks.check_errors_body, *_DRIVES, "continuous", "waypoint"),
+    "no-contacts": _of(sensor_checks.check_no_contacts),
 }
 """Checks by name, in the order they are run."""
 
 
-def check(make: Make, scene: Scene) -> list[CheckResult]:
+def run_suite(make: Make, scene: Scene) -> list[CheckResult]:
     """Run the whole suite.
 
     Args:
@@ -162,7 +162,7 @@ def run_check(name: str, make: Make, scene: Scene) -> CheckResult:
         raise SimulatorError(f"There is no check '{name}'.{did_you_mean(name, CHECKS)}")
     if not scene.viewpoints:
         raise SimulatorError(f"{scene.uri} has no viewpoints: expected a scene to stand in.")
-    bench = Bench(make, scene)
+    bench = Testbed(make, scene)
     try:
         missing = CHECKS[name].needs - bench.capabilities
         if missing:
@@ -190,7 +190,7 @@ def main(arguments: Sequence[str]) -> int:
     if len(arguments) < 2:
         print("usage: python -m navloom.sim.conformance BACKEND... SCENE", file=sys.stderr)
         return 1
-    from navloom.scenes.uri import load_scene
+    from navloom.scenes.scene_uri import load_scene
 
     *backends, uri = arguments
     try:
@@ -201,7 +201,7 @@ def main(arguments: Sequence[str]) -> int:
             options = {"folder": folder} if folder else {}
             makes[backend] = _maker(name, options)
             makes[backend](scene).close()
-        results = {name: check(make, scene) for name, make in makes.items()}
+        results = {name: run_suite(make, scene) for name, make in makes.items()}
     except NavloomError as error:
         print(error, file=sys.stderr)
         return 1

@@ -5,6 +5,6 @@
 :mod:`~navloom.sim.panorama.skybox` reads Matterport's own.
 """
 
-from navloom.sim.panorama.panorama import PanoramaSimulator, make
+from navloom.sim.panorama.panorama_simulator import PanoramaSimulator, make
 
 __all__ = ["PanoramaSimulator", "make"]

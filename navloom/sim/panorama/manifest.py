@@ -19,7 +19,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError, SimulatorError
-from navloom.scenes.checked_files import checked, parse_json, read_bytes, short
+from navloom.scenes.safe_files import parse_json, read_bytes, repr_of, scene_errors
 from navloom.scenes.scene import Name, Point3, Scene
 from navloom.sim.protocol import Candidate, Captions
 
@@ -35,7 +35,7 @@ _PLAIN = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}(/[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}){
 _FROZEN = ConfigDict(extra="forbid", frozen=True)
 
 
-class Shot(BaseModel):
+class SensorSpec(BaseModel):
     """One image sensor: its modality, direction and size.
 
     Attributes:
@@ -57,7 +57,7 @@ class Shot(BaseModel):
     height: Annotated[int, Field(ge=1, le=MOST_PIXELS)]
 
 
-class NamedFile(BaseModel):
+class HashedFile(BaseModel):
     """A file below the manifest's folder, and the SHA-256 of its content."""
 
     model_config = _FROZEN
@@ -123,13 +123,13 @@ class Manifest(BaseModel):
     scene_sha256: str
     asked: RenderRequest
     renderer: Annotated[str, Field(max_length=100)]
-    sensors: Annotated[tuple[Shot, ...], Field(min_length=1, max_length=1000)]
-    scene_file: NamedFile
-    words: NamedFile
-    viewpoints: dict[Name, tuple[NamedFile, ...]]
+    sensors: Annotated[tuple[SensorSpec, ...], Field(min_length=1, max_length=1000)]
+    scene_file: HashedFile
+    words: HashedFile
+    viewpoints: dict[Name, tuple[HashedFile, ...]]
 
 
-class SaidHere(BaseModel):
+class ViewpointText(BaseModel):
     """Captions and candidates of one viewpoint.
 
     Attributes:
@@ -145,20 +145,20 @@ class SaidHere(BaseModel):
     eye: Point3 | None = None
 
 
-class WordsFile(BaseModel):
+class ViewpointsFile(BaseModel):
     """Content of ``words.json``."""
 
     model_config = _FROZEN
 
     version: Literal["navloom.panorama-words/1"] = "navloom.panorama-words/1"
     scene: Name
-    viewpoints: dict[Name, SaidHere]
+    viewpoints: dict[Name, ViewpointText]
 
 
-_WORDS = TypeAdapter(WordsFile)
+_WORDS = TypeAdapter(ViewpointsFile)
 
 
-def folder_name(uri: str) -> str:
+def scene_folder_name(uri: str) -> str:
     """Return the name of a scene's folder: ``home:7`` is ``home-7``."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", uri).strip(".-")[:150] or "scene"
 
@@ -181,23 +181,23 @@ def read_manifest(folder: Path) -> Manifest:
         version = content.get("version") if isinstance(content, dict) else None
         if version != VERSION:
             raise SimulatorError(
-                f"{path}: version: this cache is of version {short(version)}, and this Navloom "
+                f"{path}: version: this cache is of version {repr_of(version)}, and this Navloom "
                 f"reads {VERSION!r}: render it again into another folder."
             )
-        with checked(path):
+        with scene_errors(path):
             manifest = Manifest.model_validate_json(raw)
     except SceneError as error:
         raise SimulatorError(str(error)) from error
     for viewpoint, files in manifest.viewpoints.items():
         if len(files) != len(manifest.sensors):
             raise SimulatorError(
-                f"{path}: viewpoints.{short(viewpoint)}: expected {len(manifest.sensors)} "
+                f"{path}: viewpoints.{repr_of(viewpoint)}: expected {len(manifest.sensors)} "
                 f"pictures, one a sensor, found {len(files)}."
             )
     return manifest
 
 
-def read_words(path: Path, raw: bytes, scene: Scene) -> WordsFile:
+def read_viewpoints(path: Path, raw: bytes, scene: Scene) -> ViewpointsFile:
     """Parse the captions and candidates of a cache.
 
     Args:
@@ -210,7 +210,7 @@ def read_words(path: Path, raw: bytes, scene: Scene) -> WordsFile:
     """
     try:
         parse_json(raw, path)
-        with checked(path):
+        with scene_errors(path):
             words = _WORDS.validate_json(raw)
     except SceneError as error:
         raise SimulatorError(str(error)) from error
@@ -221,7 +221,7 @@ def read_words(path: Path, raw: bytes, scene: Scene) -> WordsFile:
     return words
 
 
-def checked_place(folder: Path, name: str) -> Path:
+def checked_path(folder: Path, name: str) -> Path:
     """Return the path of a manifest's file, after checking it.
 
     Args:
@@ -232,7 +232,7 @@ def checked_place(folder: Path, name: str) -> Path:
         SimulatorError: the path leaves the folder, or contains a link.
     """
     if not re.fullmatch(_PLAIN[1:-1], name):
-        raise SimulatorError(f"{folder / MANIFEST}: {short(name)} is no plain path below it.")
+        raise SimulatorError(f"{folder / MANIFEST}: {repr_of(name)} is no plain path below it.")
     place = folder
     for part in name.split("/"):
         place = place / part

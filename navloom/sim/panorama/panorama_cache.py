@@ -19,30 +19,30 @@ from typing import Any
 from numpy.typing import NDArray
 
 from navloom.errors import SimulatorError, did_you_mean
-from navloom.files import and_more
-from navloom.scenes.checked_files import read_bytes, short
-from navloom.scenes.distances import per_scene, scene_hash
+from navloom.files import join_some
+from navloom.scenes.distances import scene_cached, scene_hash
+from navloom.scenes.safe_files import read_bytes, repr_of
 from navloom.scenes.scene import Scene
+from navloom.sim.panorama.image_codec import decode_image, read_image_file
 from navloom.sim.panorama.manifest import (
     MANIFEST,
+    HashedFile,
     Manifest,
-    NamedFile,
-    Shot,
-    WordsFile,
-    checked_place,
-    folder_name,
+    SensorSpec,
+    ViewpointsFile,
+    checked_path,
     read_manifest,
-    read_words,
+    read_viewpoints,
     render_command,
+    scene_folder_name,
 )
-from navloom.sim.panorama.picture_files import decoded, read_picture
 
 _MOST_NAMED = 5
 MOST_HELD = 16_000_000
 """Maximum bytes of images in memory, over all caches of the process."""
 
 
-class LastPictures:
+class ImageCache:
     """Least-recently-used cache of decoded images in memory.
 
     Args:
@@ -82,7 +82,7 @@ class LastPictures:
             self.held = 0
 
 
-LAST = LastPictures()
+LAST = ImageCache()
 """Images of all caches of the process."""
 _STRIP = 4
 _POOL = ThreadPoolExecutor(_STRIP - 1, thread_name_prefix="panoramas")
@@ -99,11 +99,11 @@ class PanoramaCache:
         words: captions and candidates.
     """
 
-    def __init__(self, root: Path, folder: Path, manifest: Manifest, words: WordsFile) -> None:
+    def __init__(self, root: Path, folder: Path, manifest: Manifest, words: ViewpointsFile) -> None:
         self.root, self.folder, self.manifest, self.words = root, folder, manifest, words
 
     @property
-    def sensors(self) -> tuple[Shot, ...]:
+    def sensors(self) -> tuple[SensorSpec, ...]:
         """The sensors with images at each viewpoint."""
         return self.manifest.sensors
 
@@ -153,15 +153,15 @@ class PanoramaCache:
     def _read(self, viewpoint: str, number: int) -> NDArray[Any]:
         named = self.manifest.viewpoints[viewpoint][number]
         shot = self.sensors[number]
-        path = checked_place(self.folder, named.file)
+        path = checked_path(self.folder, named.file)
         data = self._checked(path, named, f"the {shot.modality} picture of viewpoint {viewpoint}")
         where = f"{path} (viewpoint {viewpoint})"
-        return decoded(shot.modality, data, shot.width, shot.height, where)
+        return decode_image(shot.modality, data, shot.width, shot.height, where)
 
-    def _checked(self, path: Path, named: NamedFile, what: str) -> bytes:
+    def _checked(self, path: Path, named: HashedFile, what: str) -> bytes:
         command = render_command(self.manifest.scene, self.root)
         try:
-            data = read_picture(path)
+            data = read_image_file(path)
         except FileNotFoundError as error:
             raise SimulatorError(f"{path}: {what} is missing: {command} makes it again.") from error
         if sha256(data).hexdigest() != named.sha256:
@@ -183,12 +183,12 @@ def open_cache(root: Path, scene: Scene) -> PanoramaCache:
         SimulatorError: no such folder, or nothing of the scene in it; a manifest that is broken, of
             another version, or of another scene or version of it; a missing image.
     """
-    return per_scene(scene, f"panoramas:{root}", lambda: _opened(root, scene))
+    return scene_cached(scene, f"panoramas:{root}", lambda: _opened(root, scene))
 
 
 def find_cache(root: Path, uri: str) -> Path | None:
     """Return the folder of a scene's manifest in a cache; None if there is none."""
-    for folder in (root / folder_name(uri), root):
+    for folder in (root / scene_folder_name(uri), root):
         if (folder / MANIFEST).is_file():
             return folder
     return None
@@ -210,7 +210,7 @@ def panorama_hashes(root: Path, scenes: Sequence[Scene]) -> list[str]:
     found = {each.uri: find_cache(root, each.uri) for each in scenes}
     missing = [each for each in scenes if found[each.uri] is None and each.source != "mp3d"]
     if missing:
-        names = and_more([each.uri for each in missing], _MOST_NAMED)
+        names = join_some([each.uri for each in missing], _MOST_NAMED)
         raise SimulatorError(
             f"{root} holds no panoramas of {names}: "
             f"{render_command(missing[0].origin, root)} makes them."
@@ -230,23 +230,23 @@ def _opened(root: Path, scene: Scene) -> PanoramaCache:
         there = sorted(each.parent.name for each in root.glob(f"*/{MANIFEST}"))
         raise SimulatorError(
             f"{root} holds no panoramas of {scene.uri}: {command} makes them."
-            + did_you_mean(folder_name(scene.uri), there)
+            + did_you_mean(scene_folder_name(scene.uri), there)
         )
     manifest = read_manifest(folder)
     _check_scene(folder, manifest, scene, command)
     for viewpoint, files in manifest.viewpoints.items():
         for shot, named in zip(manifest.sensors, files, strict=True):
-            path = checked_place(folder, named.file)
+            path = checked_path(folder, named.file)
             if not path.is_file():
                 raise SimulatorError(
                     f"{path}: the {shot.modality} picture of viewpoint {viewpoint} is missing: "
                     f"{command} makes it again."
                 )
-    empty = WordsFile(scene=scene.uri, viewpoints={})
+    empty = ViewpointsFile(scene=scene.uri, viewpoints={})
     cache = PanoramaCache(folder if folder == root else root, folder, manifest, empty)
-    path = checked_place(folder, manifest.words.file)
+    path = checked_path(folder, manifest.words.file)
     raw = cache._checked(path, manifest.words, "the file of words")
-    cache.words = read_words(path, raw, scene)
+    cache.words = read_viewpoints(path, raw, scene)
     return cache
 
 
@@ -265,6 +265,6 @@ def _check_scene(folder: Path, manifest: Manifest, scene: Scene, command: str) -
     for each in (*scene.viewpoint_by_id, *manifest.viewpoints):
         if (each in manifest.viewpoints) != (each in scene.viewpoint_by_id):
             raise SimulatorError(
-                f"{path}: viewpoint {short(each)} of {scene.uri}: expected pictures of every "
+                f"{path}: viewpoint {repr_of(each)} of {scene.uri}: expected pictures of every "
                 f"viewpoint and of no other. {command} makes them again."
             )

@@ -33,13 +33,13 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from navloom.errors import SceneError, SimulatorError
-from navloom.scenes.distances import per_scene
-from navloom.scenes.formats.mp3d import read_poses
+from navloom.scenes.distances import scene_cached
+from navloom.scenes.formats.mp3d import read_camera_poses
 from navloom.scenes.scene import Scene
 from navloom.sim.captions import matterport_folder
-from navloom.sim.panorama.manifest import MOST_PIXELS, Shot
+from navloom.sim.panorama.image_codec import MOST_BYTES, read_image_file
+from navloom.sim.panorama.manifest import MOST_PIXELS, SensorSpec
 from navloom.sim.panorama.panorama_cache import LAST
-from navloom.sim.panorama.picture_files import MOST_BYTES, read_picture
 from navloom.sim.views import FORMS
 
 Floats = NDArray[np.float64]
@@ -65,7 +65,7 @@ FACES: Floats = np.array(
 frame, whose axes are right, down and ahead of face 3."""
 
 
-def pose_turn(pose: list[float]) -> Floats:
+def pose_rotation(pose: list[float]) -> Floats:
     """Return the rotation of a cube by its pose, in the scene's frame.
 
     Args:
@@ -100,12 +100,12 @@ def view_rays(heading: float, elevation: float, fov: float, width: int, height: 
     return rays
 
 
-def where_on_cube(rays: Floats, turn: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
+def cube_coordinates(rays: Floats, turn: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
     """Return the face that each ray hits, and the coordinates on it.
 
     Args:
         rays: (..., 3) in the scene's frame.
-        turn: the cube's rotation; see :func:`pose_turn`.
+        turn: the cube's rotation; see :func:`pose_rotation`.
 
     Returns:
         Face indices, and coordinates from -1 to 1 to the right and down in their images; each
@@ -119,7 +119,7 @@ def where_on_cube(rays: Floats, turn: Floats) -> tuple[NDArray[np.intp], Floats,
     return face, right / ahead, down / ahead
 
 
-def resampled(faces: NDArray[np.uint8], rays: Floats, turn: Floats) -> NDArray[np.uint8]:
+def resample_view(faces: NDArray[np.uint8], rays: Floats, turn: Floats) -> NDArray[np.uint8]:
     """Resample a view from a cube's faces, bilinear within each face.
 
     Args:
@@ -131,7 +131,7 @@ def resampled(faces: NDArray[np.uint8], rays: Floats, turn: Floats) -> NDArray[n
         (height, width, 3).
     """
     size = faces.shape[1]
-    face, right, down = where_on_cube(rays, turn)
+    face, right, down = cube_coordinates(rays, turn)
     x = np.clip((right + 1) / 2 * size - 0.5, 0, size - 1).astype(np.float32)
     y = np.clip((down + 1) / 2 * size - 0.5, 0, size - 1).astype(np.float32)
     left, top = x.astype(np.intp), y.astype(np.intp)
@@ -143,7 +143,7 @@ def resampled(faces: NDArray[np.uint8], rays: Floats, turn: Floats) -> NDArray[n
     return seen
 
 
-def resampled_depth(faces: NDArray[np.uint16], rays: Floats, turn: Floats) -> NDArray[np.float32]:
+def resample_depth(faces: NDArray[np.uint16], rays: Floats, turn: Floats) -> NDArray[np.float32]:
     """Resample a view's planar depth from faces with distances, by the nearest pixel.
 
     Args:
@@ -155,7 +155,7 @@ def resampled_depth(faces: NDArray[np.uint16], rays: Floats, turn: Floats) -> ND
         (height, width) metres.
     """
     size = faces.shape[1]
-    face, right, down = where_on_cube(rays, turn)
+    face, right, down = cube_coordinates(rays, turn)
     x = np.clip((right + 1) / 2 * size, 0, size - 1).astype(np.intp)
     y = np.clip((down + 1) / 2 * size, 0, size - 1).astype(np.intp)
     metres = faces[face, y, x] / 4000.0 / np.linalg.norm(rays, axis=-1)
@@ -198,7 +198,7 @@ class SkyboxFiles:
         """
         try:
             if self._zip is None:
-                return read_picture(self.place / name)
+                return read_image_file(self.place / name)
             info = self._zip.getinfo(self.names[name])
             if info.file_size > MOST_BYTES:
                 raise SimulatorError(
@@ -221,12 +221,12 @@ class Skyboxes:
     """
 
     def __init__(
-        self, files: SkyboxFiles, turns: dict[str, Floats], sensors: tuple[Shot, ...]
+        self, files: SkyboxFiles, turns: dict[str, Floats], sensors: tuple[SensorSpec, ...]
     ) -> None:
         self._files, self._turns, self._sensors = files, turns, sensors
 
     @property
-    def sensors(self) -> tuple[Shot, ...]:
+    def sensors(self) -> tuple[SensorSpec, ...]:
         """The views available at each viewpoint."""
         return self._sensors
 
@@ -244,14 +244,14 @@ class Skyboxes:
         key = (str(self._files.place), viewpoint, shot)
         return LAST.get(key, lambda: self._view(viewpoint, shot))
 
-    def _view(self, viewpoint: str, shot: Shot) -> NDArray[Any]:
+    def _view(self, viewpoint: str, shot: SensorSpec) -> NDArray[Any]:
         rays = view_rays(shot.heading, shot.elevation, shot.fov, shot.width, shot.height)
         key = (str(self._files.place), viewpoint, shot.modality, shot.width)
         if shot.modality == "depth":
             cube = LAST.get(key, lambda: self._depth_faces(viewpoint))
-            return resampled_depth(cube, rays, self._turns[viewpoint])
+            return resample_depth(cube, rays, self._turns[viewpoint])
         cube = LAST.get(key, lambda: self._faces(viewpoint, shot.width))
-        return resampled(cube, rays, self._turns[viewpoint])
+        return resample_view(cube, rays, self._turns[viewpoint])
 
     def _faces(self, viewpoint: str, size: int) -> NDArray[Any]:
         """Return the faces, (6, n, n, 3), decoded no larger than needed."""
@@ -309,7 +309,7 @@ def open_skyboxes(root: Path, scene: Scene, views: int, size: int) -> Skyboxes:
     if views not in FORMS or not views:
         raise SimulatorError(f"{views} views cannot be taken: expected 4, 12, 24 or 36.")
     key = f"skyboxes:{root}:{views}:{size}"
-    return per_scene(scene, key, lambda: _opened(root, scene, views, size))
+    return scene_cached(scene, key, lambda: _opened(root, scene, views, size))
 
 
 def _opened(root: Path, scene: Scene, views: int, size: int) -> Skyboxes:
@@ -325,7 +325,7 @@ def _opened(root: Path, scene: Scene, views: int, size: int) -> Skyboxes:
     deep = all(_DEPTH.format(each) in files.names for each in scene.viewpoint_by_id)
     count, elevations = FORMS[views]
     sensors = tuple(
-        Shot(
+        SensorSpec(
             modality=modality,
             heading=2 * pi * k / count,
             elevation=radians(elevation),
@@ -357,13 +357,13 @@ def _turns(root: Path, scene: Scene) -> dict[str, Floats]:
     folders = [matterport_folder(scene.origin), root, root / scene.id]
     for folder in [each for each in folders if each is not None and each.is_dir()]:
         try:
-            poses = read_poses(folder, scene.id)
+            poses = read_camera_poses(folder, scene.id)
         except FileNotFoundError:
             continue
         except SceneError as error:
             raise SimulatorError(str(error)) from error
         if set(scene.viewpoint_by_id) <= set(poses):
-            return {each: pose_turn(poses[each]) for each in scene.viewpoint_by_id}
+            return {each: pose_rotation(poses[each]) for each in scene.viewpoint_by_id}
     raise SimulatorError(
         f"{scene.uri}: skyboxes are turned as connectivity/{scene.id}_connectivity.json says, and "
         f"there is none with all its viewpoints in {', '.join(str(e) for e in folders if e)}."

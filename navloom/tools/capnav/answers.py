@@ -25,7 +25,7 @@ from typing import Any, Literal
 from jsonschema import Draft202012Validator
 
 from navloom.models.messages import MOST_CHARACTERS, AnswerError, json_values
-from navloom.scenes.lexicon import plain_words
+from navloom.scenes.lexicon import normalize_words
 from navloom.tools.forms import Violation, closed_object, quoted
 
 MOST_PATH = 200
@@ -169,7 +169,7 @@ def _chosen(items: Sequence[Mapping[str, Any]], question: str, agent: str) -> Ma
 
 
 def _plain(text: object) -> str:
-    return plain_words(text[:2_000]) if isinstance(text, str) else ""
+    return normalize_words(text[:2_000]) if isinstance(text, str) else ""
 
 
 def _read(item: Mapping[str, Any], form: Form) -> Answer:

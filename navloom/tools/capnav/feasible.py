@@ -29,7 +29,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from navloom.errors import SceneError, did_you_mean
-from navloom.scenes.traverse_table import Passage, Traversability
+from navloom.scenes.traversability_table import Passage, Traversability
 
 MOST_ALTERNATIVES = 20
 _MOST_ROUTES = 5_000

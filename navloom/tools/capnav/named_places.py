@@ -22,16 +22,16 @@ from typing import Annotated, Literal
 import networkx as nx
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from navloom.scenes.bodies import ALIASES, body_names, canonical
-from navloom.scenes.checked_files import read_yaml
-from navloom.scenes.distances import per_scene
-from navloom.scenes.formats.annotated import annotated
-from navloom.scenes.formats.capnav import Nodes
-from navloom.scenes.lexicon import plain_words
-from navloom.scenes.passability import truth
+from navloom.scenes.bodies import ALIASES, body_names, canonical_name
+from navloom.scenes.distances import scene_cached
+from navloom.scenes.formats.capnav import NodeIndex
+from navloom.scenes.formats.capnav_annotations import load_annotations
+from navloom.scenes.lexicon import normalize_words
+from navloom.scenes.passability import link_traversability
+from navloom.scenes.safe_files import read_yaml
 from navloom.scenes.scene import UNKNOWN, Scene
-from navloom.scenes.traverse_table import Traversability
-from navloom.scenes.uri import DATA_VARIABLE, scene_of
+from navloom.scenes.scene_uri import DATA_VARIABLE, get_scene
+from navloom.scenes.traversability_table import Traversability
 
 Known = Literal["items", "description"]
 """What a detail of a place can be checked against."""
@@ -135,8 +135,8 @@ class Places:
         return Counter(stem(plain(item.name)) for item in self.scene.items)
 
     @cached_property
-    def _nodes(self) -> Nodes | None:
-        return Nodes(self.scene) if self.scene.source == "capnav" else None
+    def _nodes(self) -> NodeIndex | None:
+        return NodeIndex(self.scene) if self.scene.source == "capnav" else None
 
     @cached_property
     def _shared(self) -> Counter[str]:
@@ -164,9 +164,9 @@ def truth_of(scene: Scene | str) -> Traversability:
     Raises:
         SceneError: the scene or its annotations are broken.
     """
-    loaded = scene_of(scene)
+    loaded = get_scene(scene)
     if loaded.source != "capnav":
-        return per_scene(loaded, "truth_geometry", lambda: truth(loaded))
+        return scene_cached(loaded, "truth_geometry", lambda: link_traversability(loaded))
     folder = _folder(loaded.origin)
     name = f"{loaded.id}-traverse.json"
     if folder is None or not any((each / name).is_file() for each in (folder / "traverse", folder)):
@@ -175,9 +175,9 @@ def truth_of(scene: Scene | str) -> Traversability:
             nodes=tuple(v.id for v in loaded.viewpoints),
             edges=tuple((edge.a, edge.b) for edge in loaded.edges),
             names={node: loaded.region_by_id[region].label for region, node in label.items()},
-            cells={canonical(name): {} for name in body_names()},
+            cells={canonical_name(name): {} for name in body_names()},
         )
-    return per_scene(loaded, f"truth_{folder}", lambda: annotated(folder, loaded))
+    return scene_cached(loaded, f"truth_{folder}", lambda: load_annotations(folder, loaded))
 
 
 def _folder(uri: str) -> Path | None:
@@ -243,8 +243,8 @@ def load_words() -> Words:
 
 @lru_cache(maxsize=4096)
 def plain(text: str) -> str:
-    """Return :func:`navloom.scenes.lexicon.plain_words` of a bounded text (cached)."""
-    return plain_words(text[:_MOST_TEXT])
+    """Return :func:`navloom.scenes.lexicon.normalize_words` of a bounded text (cached)."""
+    return normalize_words(text[:_MOST_TEXT])
 
 
 @lru_cache(maxsize=4096)

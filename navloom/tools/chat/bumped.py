@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from navloom.scenes.bodies import Bump, Embodiment, Stand, mover_of
-from navloom.scenes.distances import heading_to, metre_table, per_scene
-from navloom.scenes.passability import estimate
+from navloom.scenes.bodies import BodyContact, Embodiment, FloorPose, motion_model_of
+from navloom.scenes.distances import heading_to, metre_table, scene_cached
+from navloom.scenes.passability import estimate_links
 from navloom.scenes.scene import Link, Scene, distance_2d
-from navloom.sim.composer import label_words, one_line
+from navloom.sim.caption_composer import label_phrase, one_line
 from navloom.sim.graph import nearest_viewpoint
 from navloom.sim.protocol import Contact
 from navloom.tools.chat.places import Now, Place
@@ -90,7 +90,7 @@ def _is_frame(link: Link, point: tuple[float, float, float]) -> bool:
 
 
 def _between(scene: Scene, link: Link) -> str:
-    one, other = (label_words(scene.region_by_id[each]) for each in (link.a, link.b))
+    one, other = (label_phrase(scene.region_by_id[each]) for each in (link.a, link.b))
     return f"between the {one} and the {other}"
 
 
@@ -148,7 +148,7 @@ class Barrier:
 
     def words(self, scene: Scene) -> str:
         """Return the barrier in words: ``the door between the hallway and the kitchen``."""
-        one, other = (label_words(scene.region_by_id[each]) for each in (self.a, self.b))
+        one, other = (label_phrase(scene.region_by_id[each]) for each in (self.a, self.b))
         return f"the {_KINDS.get(self.kind, self.kind)} between the {one} and the {other}"
 
 
@@ -167,7 +167,7 @@ def first_barrier(scene: Scene, start: str, goal: str, body: Embodiment) -> Barr
     at = scene.viewpoint_by_id
     passed = [at[each].region for each in metre_table(scene, "3d").path(start, goal) or ()]
     key = f"estimate {body.model_dump_json()}"
-    links = per_scene(scene, key, lambda: estimate(scene, (body,)))
+    links = scene_cached(scene, key, lambda: estimate_links(scene, (body,)))
     for a, b in pairwise(passed):
         if a is None or b is None or a == b:
             continue
@@ -178,7 +178,7 @@ def first_barrier(scene: Scene, start: str, goal: str, body: Embodiment) -> Barr
     return None
 
 
-def first_obstacle(scene: Scene, start: str, goal: str, body: Embodiment) -> Bump | None:
+def first_obstacle(scene: Scene, start: str, goal: str, body: Embodiment) -> BodyContact | None:
     """Return the contact that stops a body driving along the graph of a slim body.
 
     Args:
@@ -190,10 +190,10 @@ def first_obstacle(scene: Scene, start: str, goal: str, body: Embodiment) -> Bum
     Returns:
         The contact with the largest displacement on the first hop that fails; None where none does.
     """
-    mover, at = mover_of(scene, body), scene.viewpoint_by_id
+    mover, at = motion_model_of(scene, body), scene.viewpoint_by_id
     way = [at[each].ground for each in metre_table(scene, "3d").path(start, goal) or ()]
     for a, b in pairwise(way):
-        stand = mover.settled(Stand(a, heading_to(a, b)), {}, _STEP_M)
+        stand = mover.settled(FloorPose(a, heading_to(a, b)), {}, _STEP_M)
         if stand is None:
             continue
         gone = mover.follow(stand, [b])

@@ -11,10 +11,16 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from navloom.scenes.distances import kept_per_scene, metre_table
-from navloom.scenes.lexicon import canons, known_words, room_names, room_types, word_table
+from navloom.scenes.distances import cached_on_scene, metre_table
+from navloom.scenes.lexicon import (
+    canonical_words,
+    lexicon_words,
+    room_names,
+    room_types,
+    word_table,
+)
 from navloom.scenes.scene import Region, Scene
-from navloom.sim.composer import enumerated, label_words, with_article
+from navloom.sim.caption_composer import join_words, label_phrase, with_article
 from navloom.tools.chat.bumped import why_barred
 from navloom.tools.chat.places import (
     Now,
@@ -69,7 +75,7 @@ def about(scene: Scene, here: str, place: Place) -> str:
         parts.append(f"in the {room_name(scene, place.region)}")
     beside = [room_name(scene, each) for each in neighbours(scene, place.region or "")]
     if place.kind == "room" and beside:
-        parts.append(f"next to the {enumerated(list(dict.fromkeys(beside))[:3])}")
+        parts.append(f"next to the {join_words(list(dict.fromkeys(beside))[:3])}")
     way = f"{place.metres:.0f} m away" if math.isfinite(place.metres) else "no way leads there"
     return ", ".join([*parts, "where I am" if place.metres == 0 else way])
 
@@ -252,7 +258,7 @@ def _in_room_of_name(now: Now, wish: Wish) -> list[Place]:
 
 def _named_among(now: Now, wish: Wish) -> list[Place]:
     """Return the places named by the words that are left without common English words."""
-    here = vocabulary(now.scene) | known_words()
+    here = vocabulary(now.scene) | lexicon_words()
     names = tuple(w for w in wish.head if {w, canon(w)} & here or not is_english(w))
     bare = replace(wish, head=names)
     if not names or names == wish.head or bare.any_room:
@@ -350,7 +356,7 @@ def unknown(now: Now, wish: Wish, words: str) -> dict[str, Any]:
     shown = paragraph(" ".join(wish.head) or words, 60) or "such place"
     plain = places_named(scene, here, Wish(wish.head)) if wish.head else []
     if plain:
-        there = enumerated([about(scene, here, place) for place in plain[:4]])
+        there = join_words([about(scene, here, place) for place in plain[:4]])
         return {
             "error": f"There is no such {plain[0].name}; there is one {there}.",
             "alike": [_option(scene, here, place) for place in plain[:4]],
@@ -358,7 +364,7 @@ def unknown(now: Now, wish: Wish, words: str) -> dict[str, Any]:
     near = alike(scene, here, wish)
     if not near:
         return {"error": f"There is no {shown} here, nor anything like it."}
-    listed = enumerated([f"{with_article(p.name)} {_in(scene, p)}" for p in near])
+    listed = join_words([f"{with_article(p.name)} {_in(scene, p)}" for p in near])
     return {
         "error": f"There is no {shown} here. What is like it: {listed}.",
         "alike": [_option(scene, here, place) for place in near],
@@ -373,7 +379,7 @@ def _in(scene: Scene, place: Place) -> str:
 
 MOST_ALIKE = 3
 _SHORTEST = 3
-_SYNONYMS = canons("chat_synonyms")
+_SYNONYMS = canonical_words("chat_synonyms")
 
 
 def respelled(scene: Scene, words: str) -> str | None:
@@ -384,7 +390,7 @@ def respelled(scene: Scene, words: str) -> str | None:
     Returns:
         None where there is nothing to correct.
 
-    >>> from navloom.scenes.uri import load_scene
+    >>> from navloom.scenes.scene_uri import load_scene
     >>> respelled(load_scene("demo:house"), "the room next to the ktichen")
     'the room next to the kitchen'
     """
@@ -396,18 +402,18 @@ def respelled(scene: Scene, words: str) -> str | None:
 def _mended(scene: Scene, word: str) -> str:
     here = vocabulary(scene)
     rows = word_table("chat_alike").values()
-    known = {word, canon(word)} & (here | known_words()) or any(word in r.split() for r in rows)
+    known = {word, canon(word)} & (here | lexicon_words()) or any(word in r.split() for r in rows)
     if known or is_plain(word) or is_english(word) or len(word) < _SHORTEST or word.isdigit():
         return word
-    return respell(word, here | known_words(), preferred=here) or word
+    return respell(word, here | lexicon_words(), preferred=here) or word
 
 
-@kept_per_scene
+@cached_on_scene
 def vocabulary(scene: Scene) -> frozenset[str]:
     """Return every word in the names of this scene's rooms and items, synonyms included."""
     here = {word for _, name in item_names(scene) for word in name}
     typed = {each for region in scene.regions for each in room_types(region.label)}
-    for name in [*room_names(typed), *(label_words(region) for region in scene.regions)]:
+    for name in [*room_names(typed), *(label_phrase(region) for region in scene.regions)]:
         here.update(words_of(name))
     here.update(word for word, head in _SYNONYMS.items() if head in here)
     return frozenset(word for word in here if len(word) >= _SHORTEST)

@@ -18,20 +18,20 @@ import shapely
 from navloom.errors import UsageError
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.distances import (
+    cached_on_scene,
     heading_to,
-    kept_per_scene,
     metre_table,
-    per_scene,
+    scene_cached,
     turn_between,
 )
-from navloom.scenes.lexicon import canons, room_types, word_table
+from navloom.scenes.lexicon import canonical_words, room_types, word_table
 from navloom.scenes.scene import Item, Region, Scene, Viewpoint, distance_2d
-from navloom.sim.composer import label_words
+from navloom.sim.caption_composer import label_phrase
 from navloom.sim.protocol import Observation
 from navloom.tools.chat.wishes import Wish, canon, clean, read_wish, words_of
 from navloom.tools.navigation.options import direction_of
 
-_LABELS = canons("chat_rooms")
+_LABELS = canonical_words("chat_rooms")
 _STAIRS = frozenset({"stair", "staircase", "stairway", "steps"})
 _KIN = {
     "Lounge / Waiting Room": "Living Room",
@@ -76,7 +76,7 @@ def room_name(scene: Scene, region: str | None) -> str:
     """Return a room's plain name: ``kitchen``; ``room 5`` where its type is unknown."""
     if region is None:
         return "a place of no known room"
-    words = label_words(scene.region_by_id[region])
+    words = label_phrase(scene.region_by_id[region])
     return f"room {scene.region_by_id[region].number}" if words == "room" else words
 
 
@@ -98,13 +98,13 @@ def _rooms(scene: Scene, head: tuple[str, ...]) -> list[Region]:
     if by_id:
         return by_id
     said, whole = clean(head), " ".join(head)
-    labels = {region.id: clean(words_of(label_words(region))) for region in scene.regions}
+    labels = {region.id: clean(words_of(label_phrase(region))) for region in scene.regions}
     # A "livingroom" is a living room, a "bath room" a bathroom.
     same = [
         region
         for region in scene.regions
         if "".join(labels[region.id]) == "".join(said)
-        or "".join(words_of(label_words(region))) == "".join(head)
+        or "".join(words_of(label_phrase(region))) == "".join(head)
     ]
     if same or set(said) & _STAIRS:
         return same
@@ -122,7 +122,7 @@ def is_room(scene: Scene, head: tuple[str, ...]) -> bool:
     return bool(_rooms(scene, head))
 
 
-@kept_per_scene
+@cached_on_scene
 def item_names(scene: Scene) -> list[tuple[Item, tuple[str, ...]]]:
     """Return every item with the words of its name, structures last."""
     items = sorted(scene.items, key=lambda item: item.kind == "structure")
@@ -147,7 +147,7 @@ def _things(scene: Scene, head: tuple[str, ...]) -> list[Item]:
     return [*fits[0], *fits[1]] or fits[2]
 
 
-@kept_per_scene
+@cached_on_scene
 def _numbered(scene: Scene) -> Mapping[str, Item]:
     """Return items by their ids as plain words run together: ``shoe2``."""
     return {"".join(words_of(item.id)): item for item in scene.items}
@@ -156,7 +156,7 @@ def _numbered(scene: Scene) -> Mapping[str, Item]:
 def _called(scene: Scene, head: tuple[str, ...]) -> list[Item]:
     """Return the items with exactly this name, unless a room's label is the same."""
     said = clean(head)
-    labels = {clean(words_of(label_words(region))) for region in scene.regions}
+    labels = {clean(words_of(label_phrase(region))) for region in scene.regions}
     return [] if said in labels else [i for i, name in item_names(scene) if name == said]
 
 
@@ -401,7 +401,7 @@ def rooms_opposite(scene: Scene, region: str) -> list[str]:
 
 def neighbours(scene: Scene, region: str) -> list[str]:
     """Return the ids of the rooms that a room is linked to."""
-    graph = per_scene(scene, "chat_region_graph", scene.region_graph)
+    graph = scene_cached(scene, "chat_region_graph", scene.region_graph)
     return sorted(graph[region]) if region in graph else []
 
 
@@ -494,7 +494,7 @@ def name_of(scene: Scene, place: str) -> str:
     return _plainest_name(scene, place)
 
 
-@kept_per_scene
+@cached_on_scene
 def _plainest_name(scene: Scene, place: str) -> str:
     names = [*_names_of(scene, place)]
     return next((name for name in names if _means(scene, name, place)), names[-1])
@@ -517,7 +517,7 @@ def _names_of(scene: Scene, place: str) -> Iterator[str]:
     yield place
 
 
-@kept_per_scene
+@cached_on_scene
 def _alike(scene: Scene) -> Counter[tuple[str, str | None]]:
     """Count the items of each name, in the whole scene (None) and by room."""
     return Counter(

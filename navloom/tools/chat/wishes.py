@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal
 
-from navloom.scenes.lexicon import canons, word_table
+from navloom.scenes.lexicon import canonical_words, word_table
 
 MOST_READ = 200
 """Characters of a description that are read."""
 _WORD = re.compile(r"[0-9a-z]+")
 _EMPTY = frozenset(word_table("idle")["chat"].split())
-_CANON = canons("chat_synonyms")
+_CANON = canonical_words("chat_synonyms")
 _OTHER = frozenset(["other", "another", "different", "else"])
 _NEAREST = frozenset(["nearest", "closest", "nearer", "closer"])
 _FARTHEST = frozenset(["farthest", "furthest", "farther", "further"])

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from navloom.scenes.distances import kept_per_scene
+from navloom.scenes.distances import cached_on_scene
 from navloom.scenes.lexicon import item_names
 from navloom.scenes.scene import Scene, prompt_name
 from navloom.tools.forms import Form, Violation, closed_object, read_form
@@ -325,7 +325,7 @@ def known_steps(scene: Scene) -> list[str]:
     ]
 
 
-@kept_per_scene
+@cached_on_scene
 def direct_schema(scene: Scene, variant: Variant, *, constrain: bool) -> dict[str, Any]:
     """Return the JSON schema of the answer, titled by the job's name.
 

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from navloom.errors import did_you_mean
-from navloom.scenes.distances import DistanceTable, hop_table, kept_per_scene, metre_table
+from navloom.scenes.distances import DistanceTable, cached_on_scene, hop_table, metre_table
 from navloom.scenes.lexicon import item_names
 from navloom.scenes.scene import Item, Link, Point3, Region, Scene, Viewpoint, distance_2d
 from navloom.tools.forms import Form, Violation, closed_object, listed, quoted, read_form
@@ -161,7 +161,7 @@ def _unknown_regions(scene: Scene, names: tuple[str, ...]) -> str:
     return " ".join(unknown_region(scene, name) for name in missing)
 
 
-@kept_per_scene
+@cached_on_scene
 def region_ways(scene: Scene) -> Ways:
     """Compute the shortest transitions between every connected pair of regions (cached)."""
     table = hop_table(scene)
@@ -258,7 +258,7 @@ class MetricGraph:
         return [*before, *path, *after]
 
 
-@kept_per_scene
+@cached_on_scene
 def metric_graph(scene: Scene) -> MetricGraph:
     """Return G+ of a scene (cached)."""
     table = metre_table(scene, "2d")
@@ -474,7 +474,7 @@ def shortest_path(scene: Scene, errand: Errand) -> list[str]:
     return [*ways.get((start, target), ()), *ways.get((target, end), ())]
 
 
-@kept_per_scene
+@cached_on_scene
 def errand_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
     """Return the JSON schema of the answer, titled by the job's name.
 

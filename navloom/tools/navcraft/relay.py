@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from navloom.scenes.distances import kept_per_scene
+from navloom.scenes.distances import cached_on_scene
 from navloom.scenes.scene import Scene, prompt_name
 from navloom.tools.forms import Form, Violation, closed_object, quoted, read_form
 from navloom.tools.navcraft.paths import (
@@ -285,7 +285,7 @@ def _move_to(entity: str, region: str) -> str:
     return f"Move_to('{entity}_{region.rsplit('_', 1)[-1]}')"
 
 
-@kept_per_scene
+@cached_on_scene
 def relay_answer_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
     """Return the JSON schema of the answer, titled by the job's name; ``phase_2`` may be null.
 

@@ -30,9 +30,9 @@ from typing import Any, Literal, NamedTuple, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from navloom.errors import UsageError, did_you_mean
-from navloom.scenes.checked_files import read_yaml
 from navloom.scenes.distances import hop_table
-from navloom.scenes.lexicon import ROOM_TYPES, endings, room_types
+from navloom.scenes.lexicon import ROOM_TYPES, lookup_forms, room_types
+from navloom.scenes.safe_files import read_yaml
 from navloom.scenes.scene import Item, ItemKind, Scene, prompt_name
 from navloom.tools.forms import Violation
 from navloom.tools.navcraft.paths import (
@@ -566,7 +566,7 @@ def _things() -> dict[str, _Thing]:
 
 
 def _looked_up(name: str, table: Mapping[str, T]) -> T | None:
-    return next((table[each] for each in endings(name) if each in table), None)
+    return next((table[each] for each in lookup_forms(name) if each in table), None)
 
 
 @lru_cache(maxsize=20_000)

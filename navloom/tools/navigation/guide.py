@@ -6,7 +6,7 @@ papers' oracle (VLN-MME 4.4, VLNVerse 5.4) is a model alone and has neither. A m
 into words. No fact holds a viewpoint id, a coordinate or an option number, and every name in it is
 bounded and safe to quote.
 
->>> from navloom.scenes.uri import load_scene
+>>> from navloom.scenes.scene_uri import load_scene
 >>> facts = guide(load_scene("demo:flat"), "1_0", heading=0.0, goals=["5_0"])
 >>> facts["at_goal"], facts["goal_region"]
 (False, 'bathroom')
@@ -23,11 +23,11 @@ from typing import Literal, TypedDict
 
 from navloom.errors import UsageError, did_you_mean
 from navloom.scenes.distances import (
+    cached_on_scene,
     elevation_to,
     heading_to,
-    kept_per_scene,
     metre_table,
-    per_scene,
+    scene_cached,
     turn_between,
     up_or_down,
 )
@@ -226,7 +226,7 @@ def way_to_goal(
 
 
 def _walkable(scene: Scene, path: Sequence[str]) -> bool:
-    edges = per_scene(
+    edges = scene_cached(
         scene, "guide_edges", lambda: {frozenset((edge.a, edge.b)) for edge in scene.edges}
     )
     return all(frozenset(hop) in edges for hop in pairwise(path))
@@ -338,7 +338,7 @@ def _telling(scene: Scene, near: Iterable[tuple[str, float]]) -> str | None:
     return ranked[0][0] if ranked else None
 
 
-@kept_per_scene
+@cached_on_scene
 def _names(scene: Scene) -> tuple[Counter[str], set[str]]:
     named = [(_words(item.name), item.kind) for item in scene.items]
     return Counter(name for name, _ in named), {name for name, kind in named if kind == "asset"}

@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from navloom.scenes.distances import per_scene
+from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene import Scene
 from navloom.tools.forms import plain_letters
 
@@ -151,7 +151,7 @@ def find_leaks(text: str, scene: Scene) -> list[Leak]:
             alone, is only found beside a word such as node: by itself it is an ordinary word or
             number.
     """
-    codes = per_scene(scene, "leak_codes", lambda: _codes([v.id for v in scene.viewpoints]))
+    codes = scene_cached(scene, "leak_codes", lambda: _codes([v.id for v in scene.viewpoints]))
     found = [Leak(kind, start, end, text[start:end]) for kind, start, end in _found(text, codes)]
     return joined(text, found)
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from navloom.scenes.distances import turn_between, up_or_down
-from navloom.sim.composer import one_line
+from navloom.sim.caption_composer import one_line
 from navloom.sim.protocol import Observation
 from navloom.tools.forms import paragraph
 

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from navloom.sim.composer import one_line
+from navloom.sim.caption_composer import one_line
 from navloom.tools.navigation.options import DIRECTIONS, Direction, Option, outside, told
 
 Fault: TypeAlias = Literal["unparsed", "invalid_option", "refusal"]

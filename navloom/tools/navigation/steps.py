@@ -20,10 +20,10 @@ from typing import Annotated, Any, Literal, Self
 import networkx as nx
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 
-from navloom.files import and_more
+from navloom.files import join_some
 from navloom.scenes.scene import Point3, Scene
-from navloom.sim.composer import one_line
-from navloom.sim.protocol import Contact, touches
+from navloom.sim.caption_composer import one_line
+from navloom.sim.protocol import Contact, displacing_contacts
 from navloom.tools.navigation.options import Option
 from navloom.tools.navigation.parse_action import FAULTS, ParsedAction
 
@@ -42,9 +42,9 @@ def bumped_into(contacts: Sequence[Contact], scene: Scene) -> str:
     Returns:
         "" if nothing was touched.
     """
-    worst = sorted(touches(contacts), key=lambda each: -each.displacement)
+    worst = sorted(displacing_contacts(contacts), key=lambda each: -each.displacement)
     named = list(dict.fromkeys(_name(each.what, scene) for each in worst))
-    return and_more(named, _MOST_NAMED)
+    return join_some(named, _MOST_NAMED)
 
 
 def told_of(bumped: str, *, missed: bool) -> str:

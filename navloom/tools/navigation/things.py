@@ -9,7 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from navloom.scenes.distances import turn_between
-from navloom.sim.composer import one_line
+from navloom.sim.caption_composer import one_line
 from navloom.tools.navigation.options import bearing
 
 _MOST_THINGS = 200

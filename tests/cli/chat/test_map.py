@@ -8,7 +8,7 @@ import re
 import pytest
 
 from navloom.cli.chat.map import ARROWS, map_lines, map_text, term_map
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.tools.chat.places import room_name
 from tests.graphs.chat.chat_home import home
 

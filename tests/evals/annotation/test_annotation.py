@@ -10,7 +10,7 @@ import pytest
 from navloom.errors import UsageError
 from navloom.evals.annotation.accuracy import Share, evaluate, macro, micro, score, table
 from navloom.models.builtin import make
-from navloom.models.spec import Options
+from navloom.models.model_spec import ModelOptions
 from navloom.scenes.scene import Edge, Floor, Item, Region, Scene, Viewpoint
 
 ROOMS = {"kitchen": "oven", "bedroom": "bed", "bathroom": "toilet", "other": "box"}
@@ -47,7 +47,7 @@ def home(*, astray: bool = False, name: str = "home") -> Scene:
 
 
 def test_a_home_whose_things_tell_all_scores_full_marks() -> None:
-    row = score(home(), make("heuristic", Options()), seed=0, hidden=1.0)
+    row = score(home(), make("heuristic", ModelOptions()), seed=0, hidden=1.0)
     assert row.voting == row.consensus == row.contiguity == Share(8, 8)
     assert row.deleted == Share(0, 8)
     # "other" fits no type: never hidden, never counted.
@@ -57,7 +57,7 @@ def test_a_home_whose_things_tell_all_scores_full_marks() -> None:
 
 
 def test_a_deleted_viewpoint_is_wrong_from_then_on() -> None:
-    row = score(home(astray=True), make("heuristic", Options()), seed=0, hidden=0.0)
+    row = score(home(astray=True), make("heuristic", ModelOptions()), seed=0, hidden=0.0)
     assert (row.voting, row.contiguity) == (Share(9, 9), Share(8, 9))
     assert row.deleted == Share(1, 9)
     assert row.typing == Share(0, 0)
@@ -69,14 +69,14 @@ def test_what_the_viewpoints_said_before_is_hidden() -> None:
     lie = lie.replace(
         viewpoints=tuple(Viewpoint(**{**dict(v), "region": "Kitchen_0"}) for v in lie.viewpoints)
     )
-    row = score(lie, make("heuristic", Options()), seed=0, hidden=0.0)
+    row = score(lie, make("heuristic", ModelOptions()), seed=0, hidden=0.0)
     assert row.voting == Share(2, 8)
 
 
 @pytest.mark.slow
 def test_the_seed_fixes_what_is_hidden_and_drawn() -> None:
     scenes = [home(name=f"home{i}") for i in range(30)]
-    model = make("random", Options())
+    model = make("random", ModelOptions())
     rows = evaluate(scenes, model, seed=1)
     assert rows == evaluate(scenes, model, seed=1) != evaluate(scenes, model, seed=2)
     assert micro(rows, "typing").of == 30  # 30 % of three types, rounded
@@ -86,12 +86,12 @@ def test_the_seed_fixes_what_is_hidden_and_drawn() -> None:
 @pytest.mark.slow
 def test_a_random_model_does_not_draw_alike_in_every_home() -> None:
     scenes = [home(name=f"home{i}") for i in range(60)]
-    rows = evaluate(scenes, make("random", Options()), hidden=1.0)
+    rows = evaluate(scenes, make("random", ModelOptions()), hidden=1.0)
     assert len({row.typing.right for row in rows}) > 1
 
 
 def test_micro_counts_viewpoints_and_macro_counts_homes() -> None:
-    model = make("heuristic", Options())
+    model = make("heuristic", ModelOptions())
     rows = evaluate([home(), home(astray=True)], model, hidden=0.0)
     assert micro(rows, "contiguity") == Share(16, 17)
     assert macro(rows, "contiguity") == pytest.approx((1 + 8 / 9) / 2)
@@ -99,7 +99,7 @@ def test_micro_counts_viewpoints_and_macro_counts_homes() -> None:
 
 
 def test_the_table_shows_every_stage() -> None:
-    rows = evaluate([home(astray=True)], make("heuristic", Options()), hidden=0.0)
+    rows = evaluate([home(astray=True)], make("heuristic", ModelOptions()), hidden=0.0)
     text = table(rows).markdown()
     assert "test:home" in text
     assert "88.9%" in text
@@ -108,7 +108,7 @@ def test_the_table_shows_every_stage() -> None:
 
 
 def test_what_cannot_be_scored_is_said() -> None:
-    model = make("heuristic", Options())
+    model = make("heuristic", ModelOptions())
     with pytest.raises(UsageError, match=r"hidden is 1.5, expected a share"):
         evaluate([home()], model, hidden=1.5)
     with pytest.raises(UsageError, match="nothing can be scored"):
@@ -118,10 +118,10 @@ def test_what_cannot_be_scored_is_said() -> None:
 @pytest.mark.slow
 @pytest.mark.realdata
 def test_on_real_homes_rooms_are_found(data_dir: Path) -> None:
-    from navloom.scenes.uri import iter_scenes
+    from navloom.scenes.scene_uri import iter_scenes
 
     scenes = list(iter_scenes(f"hm3d:{data_dir / 'hm3d'}"))
-    rows = evaluate(scenes, make("heuristic", Options()), seed=0)
+    rows = evaluate(scenes, make("heuristic", ModelOptions()), seed=0)
     voting, consensus, contiguity = (
         micro(rows, stage).value or 0 for stage in ("voting", "consensus", "contiguity")
     )

@@ -31,8 +31,8 @@ from navloom.evals.session import Session
 from navloom.models import get_model
 from navloom.models.scripted import register, unregister
 from navloom.scenes.formats.scene_json import save
-from navloom.scenes.traverse_table import Cell, Traversability
-from navloom.scenes.uri import scene_of
+from navloom.scenes.scene_uri import get_scene
+from navloom.scenes.traversability_table import PassageCell, Traversability
 from navloom.testing import ModelServer, brain
 from navloom.tools.capnav.feasible import feasible
 from navloom.tools.capnav.grounding import check_question
@@ -60,7 +60,7 @@ def test_n_questions_in_all_spread_evenly_and_each_grounded(tmp_path: Path) -> N
     truths = files_of(tmp_path, "truth")
     for name, asked in files.items():
         uri = f"demo:{name.removesuffix('_QA.json')}"
-        places = Places(scene_of(uri), truth_of(uri))
+        places = Places(get_scene(uri), truth_of(uri))
         rows = truths[name.replace("_QA", "_truth")]
         for number, each in enumerate(asked):
             assert not check_question(each, places, asked[:number]).violations
@@ -205,7 +205,7 @@ def test_spare_questions_of_one_scene_stand_in_for_anothers_gap(tmp_path: Path) 
         }
     ]
     uri = "demo:villa"
-    found = collect(rows, plan.quotas, 3, lambda _: Places(scene_of(uri), truth_of(uri)))
+    found = collect(rows, plan.quotas, 3, lambda _: Places(get_scene(uri), truth_of(uri)))
     assert (found.count, found.spare) == (3, 1)
     assert not next_round(plan, found)
 
@@ -300,7 +300,7 @@ def test_two_hundred_questions_of_the_benchmarks_scenes(data_dir: Path, tmp_path
     assert {len(asked) for asked in files.values()} == {6, 7}
     for name, asked in files.items():
         uri = f"{spec}/{name.removesuffix('_QA.json')}"
-        places = Places(scene_of(uri), truth_of(uri))
+        places = Places(get_scene(uri), truth_of(uri))
         for number, each in enumerate(asked):
             assert not check_question(each, places, asked[:number]).violations
     for kind in ("graphs", "traverse"):
@@ -373,9 +373,9 @@ ROW = Traversability(
     (("a", "b"), ("b", "c")),
     {name: name for name in "abcd"},
     {
-        "X": {("a", "b"): Cell(traversable=False, note="stairs"),
-              ("b", "c"): Cell(traversable=True, note="")},
-        "Y": {("a", "b"): Cell(traversable=True, note="")},
+        "X": {("a", "b"): PassageCell(traversable=False, note="stairs"),
+              ("b", "c"): PassageCell(traversable=True, note="")},
+        "Y": {("a", "b"): PassageCell(traversable=True, note="")},
     },
 )  # fmt: skip
 
@@ -402,9 +402,9 @@ def test_candidates_are_the_pairs_that_some_route_joins() -> None:
         (("Bedroom_1", "Hallway_2"), ("Hallway_2", "Kitchen_3")),
         {},
         {
-            "X": {("Bedroom_1", "Hallway_2"): Cell(traversable=False, note="stairs"),
-                  ("Hallway_2", "Kitchen_3"): Cell(traversable=True, note="")},
-            "Y": {("Bedroom_1", "Hallway_2"): Cell(traversable=True, note="")},
+            "X": {("Bedroom_1", "Hallway_2"): PassageCell(traversable=False, note="stairs"),
+                  ("Hallway_2", "Kitchen_3"): PassageCell(traversable=True, note="")},
+            "Y": {("Bedroom_1", "Hallway_2"): PassageCell(traversable=True, note="")},
         },
     )  # fmt: skip
     found = {(each.start, each.end): each for each in candidates(Places(home, truth), 0)}

@@ -20,8 +20,8 @@ from navloom.evals.capnav.official import (
     read_output,
 )
 from navloom.evals.capnav.scores import official_totals
-from navloom.scenes.formats.capnav import Nodes
-from navloom.scenes.traverse_table import Cell, Traversability
+from navloom.scenes.formats.capnav import NodeIndex
+from navloom.scenes.traversability_table import PassageCell, Traversability
 from tests.evals.capnav.world import (
     EXPECTED,
     judge,
@@ -162,7 +162,7 @@ class Named:
 
 
 def named(scenes: dict[str, OfficialScene], *names: str) -> OfficialScene:
-    return OfficialScene(cast(Nodes, Named(*names)), scenes["HOUSE01"].table)
+    return OfficialScene(cast(NodeIndex, Named(*names)), scenes["HOUSE01"].table)
 
 
 def test_a_name_is_meant_from_78_hundredths_alike_on(scenes: dict[str, OfficialScene]) -> None:
@@ -289,14 +289,14 @@ def test_of_a_path_longer_than_any_scene_the_first_thousand_names_are_read(
 def small(**labels: bool | None) -> OfficialScene:
     """Rooms a, b and c in a row, with labels such as ``ab`` for HUMAN."""
     cells = {
-        (pair[0], pair[1]): Cell(traversable=value, note=" steep " if pair == "ab" else "")
+        (pair[0], pair[1]): PassageCell(traversable=value, note=" steep " if pair == "ab" else "")
         for pair, value in labels.items()
         if value is not None
     }
     nodes = ("a", "b", "c")
     edges = (("a", "b"), ("b", "c"))
     table = Traversability(nodes, edges, {n: n for n in nodes}, {"HUMAN": cells})
-    return OfficialScene(cast(Nodes, Named(*nodes)), table)
+    return OfficialScene(cast(NodeIndex, Named(*nodes)), table)
 
 
 def test_notes_of_a_no_are_those_of_its_blocked_passages() -> None:

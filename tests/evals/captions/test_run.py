@@ -22,9 +22,9 @@ from navloom.evals.dry import dry_run
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
-from navloom.models.registry import get_model
+from navloom.models.model_registry import get_model
 from navloom.models.scripted import register, unregister
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.sim.captions import captions_for
 from navloom.sim.views import GAP, PANEL
 from navloom.testing.server import ModelServer

@@ -111,7 +111,7 @@ def test_the_checker_and_validate_agree_on_spoilt_tasks_of_a_demo_home(tmp_path)
     from navloom.evals.navcraft.export import export_lines
     from navloom.evals.navcraft.request import SynthRequest
     from navloom.evals.runner import run_kind
-    from navloom.scenes.uri import load_scene
+    from navloom.scenes.scene_uri import load_scene
 
     asked = SynthRequest(kind="collab", spec="demo:house", n=8, seed=11)
     run_kind(asked, tmp_path / "run")

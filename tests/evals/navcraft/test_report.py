@@ -23,7 +23,7 @@ from navloom.evals.report.writers import markdown
 from navloom.evals.run_folder import read_samples
 from navloom.web.index import cells_of
 from tests.evals import tiny
-from tests.scenes.test_plan import texts
+from tests.scenes.test_plan_sheet import texts
 from tests.web.one_file import documents_of, opens_on, said_in
 
 

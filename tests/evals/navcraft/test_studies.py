@@ -26,7 +26,7 @@ from navloom.evals.report.writers import read_report
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Session
 from navloom.evals.study import Study
-from navloom.models.usage import Limits
+from navloom.models.usage import UsageLimits
 
 
 def row(scene: str, thing: str, age: int | None = None, status: str = "ok") -> dict[str, Any]:
@@ -131,14 +131,14 @@ def used(cost: float, tokens: int = 10, **more: Any) -> Summary:
 
 
 def test_the_runs_of_a_study_share_its_limits(tmp_path: Path) -> None:
-    most = Limits(cost_limit=0.5, token_limit=25, time_limit=9)
+    most = UsageLimits(cost_limit=0.5, token_limit=25, time_limit=9)
     study = Study(
         ["builtin/heuristic"], Session(cost_limit=0.5, token_limit=25, time_limit=9, limit=3)
     )
     assert (study.sitting().limits, study.sitting().limit) == (most, None)
     assert study.sitting(part=True).limit == 3
     study.ended(used(0.2), tmp_path)
-    assert study.sitting().limits == Limits(cost_limit=0.3, token_limit=15, time_limit=7)
+    assert study.sitting().limits == UsageLimits(cost_limit=0.3, token_limit=15, time_limit=7)
     study.ended(used(0.3), tmp_path)
     with pytest.raises(UnfinishedError, match=r"--cost-limit 0\.5 is reached by the runs before"):
         study.sitting()

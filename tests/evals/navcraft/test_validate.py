@@ -281,7 +281,7 @@ def test_what_the_package_makes_in_its_own_homes_is_valid(name, tmp_path):
     from navloom.evals.navcraft.export import export_run
     from navloom.evals.navcraft.request import SynthRequest
     from navloom.evals.runner import run_kind
-    from navloom.scenes.uri import load_scene
+    from navloom.scenes.scene_uri import load_scene
     from tests.evals.navcraft import checker
 
     asked = SynthRequest(kind="collab", spec=f"demo:{name}", n=8, seed=5)
@@ -309,7 +309,7 @@ def test_what_is_made_in_real_homes_is_valid(scheme, n, data_dir, tmp_path):
     from navloom.evals.navcraft.export import export_run
     from navloom.evals.navcraft.request import SynthRequest
     from navloom.evals.runner import run_kind
-    from navloom.scenes.uri import load_scene
+    from navloom.scenes.scene_uri import load_scene
     from tests.evals.navcraft import checker
 
     spec, file = f"{scheme}:{data_dir / scheme}", tmp_path / "tasks.jsonl"

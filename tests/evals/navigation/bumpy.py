@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.scene import Scene
-from navloom.sim.graph import Agent, GraphSimulator
+from navloom.sim.graph import AgentState, GraphSimulator
 from navloom.sim.protocol import Action, Contact, Hop, Observation, Pose
 
 BESIDE_M, GRAZED_M, STRUCK_M = 0.2, 0.05, 0.3
@@ -33,7 +33,7 @@ class BumpySimulator(GraphSimulator):
     def _observe(self, pose: Pose) -> Observation:
         return super()._observe(pose) if pose.viewpoint else Observation(pose)
 
-    def _after(self, name: str, action: Action) -> Agent:
+    def _after(self, name: str, action: Action) -> AgentState:
         agent, after = self._agent(name), super()._after(name, action)
         if not isinstance(action, Hop) or self.physics == "off" or agent.collision:
             return replace(after, contacts=()) if not agent.collision else agent

@@ -36,7 +36,7 @@ from navloom.evals.run_folder import each_sample
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.sim.protocol import Pose
 from navloom.sim.registry import get_simulator
-from navloom.sim.views import panels
+from navloom.sim.views import strip_panels
 from navloom.tools.navigation.steps import Walk
 from navloom.web.index import cells_of
 from tests.evals.navigation.walks import PATH, episode, line, result, run_folder, scene
@@ -344,7 +344,7 @@ def test_panels_have_their_markers_beside_them() -> None:
     try:
         pose = Pose((0.0, 0.0, 0.0), 0.0, 0.0, "2_0")
         seen = simulator.reset({"a": (pose, DEFAULT_BODY)})["a"]
-        found = panels(seen, 0.0)
+        found = strip_panels(seen, 0.0)
     finally:
         simulator.close()
     assert [panel.name for panel in found] == ["Left", "Front", "Right", "Back"]

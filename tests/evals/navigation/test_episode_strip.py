@@ -11,7 +11,7 @@ from PIL import Image
 
 from navloom.evals.navigation.episode_strip import Eyes
 from navloom.evals.report.blocks import Seen
-from navloom.sim.media import FolderMedia
+from navloom.sim.media_store import FolderMedia
 from navloom.sim.panorama.manifest import RenderRequest
 from navloom.sim.views import BAND, DIRECTIONS
 from navloom.tools.navigation.options import Option

@@ -27,7 +27,7 @@ from navloom.evals.navigation.submission import read_submission
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
 from navloom.scenes.scene import Edge, Floor, Point3, Region, Scene, Viewpoint
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 
 
 def scene_with(points: dict[str, Point3], edges: Sequence[str], name: str = "made") -> Scene:

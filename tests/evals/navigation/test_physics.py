@@ -28,9 +28,9 @@ from navloom.evals.session import Session
 from navloom.evals.tasks.episode import Episode
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.context import Context
-from navloom.scenes.bodies import Embodiment, Stand, get_body
+from navloom.scenes.bodies import Embodiment, FloorPose, get_body
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.sim.registry import BACKENDS
 from navloom_worlds.motion.collision_motion import mover_of
 from tests.evals.navigation.bumpy import body_graph, hop_kind, make
@@ -71,7 +71,7 @@ def test_an_episode_starts_where_its_body_can_stand() -> None:
         made, gone = walked.standing(EvalRequest(task="scene", **told))
         assert (len(made.episodes), gone) == (30, ())
         starts[physics] = [
-            moves.settled(Stand(scene.viewpoint_by_id[each.start].ground, each.heading))
+            moves.settled(FloorPose(scene.viewpoint_by_id[each.start].ground, each.heading))
             for each in made.episodes
         ]
     assert None in starts["off"]

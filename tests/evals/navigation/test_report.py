@@ -18,7 +18,7 @@ from navloom.evals.report.writers import markdown
 from navloom.evals.run_folder import read_samples
 from navloom.scenes.plan_data import plan_data
 from navloom.scenes.plan_svg import plan_drawing
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from tests.evals.navigation.walks import PATH, SAID, episode, line, result, run_folder, scene
 from tests.web.one_file import documents_of, opens_on, said_in
 

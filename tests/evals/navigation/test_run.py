@@ -25,9 +25,9 @@ from navloom.evals.session import Session
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
 from navloom.models import get_model
-from navloom.scenes import uri as scene_uris
-from navloom.scenes.checked_files import read_bytes
-from navloom.scenes.uri import load_scene
+from navloom.scenes import scene_uri as scene_uris
+from navloom.scenes.safe_files import read_bytes
+from navloom.scenes.scene_uri import load_scene
 from navloom.testing import ModelServer, brain
 from tests.evals.stopping import AT_ONCE, asked_of, cut_short, slow
 from tests.evals.tasks.folder import folder

@@ -14,11 +14,11 @@ from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.run import plan
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.runner import run_kind
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.sim import get_simulator
+from navloom.sim.agent_handle import AgentHandle
 from navloom.sim.protocol import Pose
-from navloom.sim.views import strip
-from navloom.sim.walker import Walker
+from navloom.sim.views import view_pngs
 from navloom.testing import ModelServer
 from navloom_worlds.rendering import embedded
 
@@ -69,13 +69,13 @@ def test_the_pictures_that_arrive_are_those_of_the_pose(
     poses = row["result"]["trajectory"]
     assert len(poses) == len(bodies) == 2
     scene = load_scene("home:0")
-    walker = Walker(get_simulator("embedded", scene, light="flat"), "again")
+    walker = AgentHandle(get_simulator("embedded", scene, light="flat"), "again")
     for body, (viewpoint, heading, _), step in zip(
         bodies, poses, row["result"]["steps"], strict=True
     ):
         message = [each for each in body["messages"] if each["role"] == "user"][-1]
         seen = walker.start(Pose((0.0, 0.0, 0.0), heading, 0.0, viewpoint), 0)
-        expected = strip(seen, heading, 4, markers=True)
+        expected = view_pngs(seen, heading, 4, markers=True)
         arrived = shown(provider, message)
         assert arrived == expected
         (png,) = arrived
@@ -127,7 +127,7 @@ def test_the_views_of_a_run_choose_its_rig(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(embedded, "Renderer", None)
     for views, count in ((0, 4), (4, 4), (12, 12), (24, 24), (36, 36)):
         made: Any = simulator_of(seeing(views=views, backend="embedded"), "home:0")
-        seen = Walker(made, "one").start(
+        seen = AgentHandle(made, "one").start(
             Pose((0.0, 0.0, 0.0), viewpoint=made.scene.viewpoints[0].id), 0
         )
         assert len(seen.images["rgb"]) == count

@@ -16,7 +16,7 @@ from navloom.evals.navigation.metrics import score_episodes
 from navloom.evals.run_folder import RunFolder
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 
 PATH = ("1_0", "2_0", "2_6", "2_2", "4_0", "4_1", "6_0")
 SAID = "Walk through the living room and the bedroom and wait in the study."

@@ -21,7 +21,7 @@ from navloom.evals.people.study_folder import (
     ratings_form,
     read_people,
 )
-from navloom.files import LineFile
+from navloom.files import JsonlFile
 
 VERDICT = FormQuestion.model_validate(
     {
@@ -84,7 +84,7 @@ def say(
 ) -> People:
     """Write what raters say: their answers, or another status; no item is all items."""
     begin = len(people.ratings)
-    with LineFile(people.path / RATINGS, form=ratings_form(people.file)) as file:
+    with JsonlFile(people.path / RATINGS, form=ratings_form(people.file)) as file:
         for n, (rater, item, said) in enumerate(lines, begin):
             status = said if isinstance(said, str) else "answered"
             line = Rating.model_validate(

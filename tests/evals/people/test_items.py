@@ -16,7 +16,7 @@ from navloom.evals.people.form import read_form
 from navloom.evals.people.people_study import study_people
 from navloom.evals.people.study_folder import Item, People
 from navloom.evals.run_folder import read_samples
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.tools.navcraft.relay import check_collab_path_efficient
 
 pytestmark = pytest.mark.slow

@@ -18,7 +18,7 @@ from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.runner import run_kind
 from navloom.graphs.navigation.driven_walk import BURST, TICK_S
 from navloom.graphs.navigation.person import PersonWish, Standing
-from navloom.scenes.uri import scene_of
+from navloom.scenes.scene_uri import get_scene
 from navloom_worlds.walks.walk_run import WalkRun, run_random_walks, walk_plan
 from tests.evals.people.walkers import Driver, Hopper, study
 
@@ -48,7 +48,7 @@ def _walk(people: People, cut: int = 0) -> list[dict[str, Any]]:
                 sample = walks.sample(rater.name, item)
                 episode = plan.episodes[sample.id]
                 how = Hopper if people.form.motion == "hops" else Driver
-                person: Any = how(episode, scene_of(plan.scenes[episode.scene]))
+                person: Any = how(episode, get_scene(plan.scenes[episode.scene]))
                 await walks.open()
                 if cut:
                     with pytest.raises(StoppedError):

@@ -20,7 +20,7 @@ from navloom.evals.tasks.targets import by_words
 from navloom.scenes.distances import metre_table
 from navloom.scenes.formats.scene_json import save
 from navloom.scenes.scene import Edge, Floor, Item, Link, Region, Scene, Viewpoint, distance_2d
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 
 EAST, NORTH = math.pi / 2, 0.0
 

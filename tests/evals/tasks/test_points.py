@@ -17,7 +17,7 @@ from navloom.evals.run_folder import read_samples
 from navloom.evals.runner import run_kind
 from navloom.evals.tasks import registry
 from navloom.evals.tasks.episode import Episode, PlacedEpisode, TaskData, on_graph
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 
 FLAT = load_scene("demo:flat")
 PATH = ("1_0", "2_0", "2_6")

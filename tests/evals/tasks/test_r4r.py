@@ -11,7 +11,7 @@ from navloom.evals.navigation.metrics import Scorer, cluster_of
 from navloom.evals.tasks import r2r, r4r
 from navloom.evals.tasks.matterport import Scans
 from navloom.evals.tasks.registry import load_task
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from tests.evals.tasks.folder import add_scan, r2r_record, write
 
 # n0 - n1 - ... - n19, 1 m apart.

@@ -18,7 +18,7 @@ from navloom.evals.kinds import Calls, Kind, Plan
 from navloom.evals.option import Opt
 from navloom.evals.request import Model, Request, Seed
 from navloom.evals.session import Job, Sample, make_id, sample_seed
-from navloom.models.usage import paid_for, stamped
+from navloom.models.usage import reply_usage, stamp_reply
 
 STEPS = 4
 
@@ -60,11 +60,11 @@ def step(number: int) -> Any:
             Path(asked.once).touch()
             os.kill(os.getpid(), signal.SIGKILL)
         usage = {"input_tokens": 10, "output_tokens": 2, "total_tokens": 12}
-        told = stamped(
+        told = stamp_reply(
             AIMessage("x", usage_metadata=usage),
             model="builtin/heuristic", role="generator", seconds=0.0, retries=0, cached=False,
         )  # fmt: skip
-        return {"paid": [paid_for(told)], "status": "ok", "result": {"steps": number + 1}}
+        return {"paid": [reply_usage(told)], "status": "ok", "result": {"steps": number + 1}}
 
     return node
 

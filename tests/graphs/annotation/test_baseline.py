@@ -10,16 +10,16 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
 from navloom.graphs.annotation.room_typing import heuristic_room, random_room
-from navloom.models.builtin import Request
+from navloom.models.builtin import PolicyRequest
 
 KEY = "Unknown room type"
 
 
-def request(objects: str, rooms: str = "1 in all: 1 x hallway", **changes: Any) -> Request:
+def request(objects: str, rooms: str = "1 in all: 1 x hallway", **changes: Any) -> PolicyRequest:
     seed, region = changes.pop("seed", 1), changes.pop("region", "Unknown_5")
     text = f"Random seed: {seed}\nRegion: {region}\nAdjacent rooms: {rooms}\nObjects: {objects}"
     messages = [SystemMessage("You name rooms."), HumanMessage(text), *changes.pop("after", [])]
-    return Request(messages=messages, schema=changes.pop("schema", None), seed=seed)
+    return PolicyRequest(messages=messages, schema=changes.pop("schema", None), seed=seed)
 
 
 def named(answer: AIMessage) -> str:

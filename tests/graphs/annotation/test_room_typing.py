@@ -15,9 +15,9 @@ from navloom.graphs.annotation import room_typing
 from navloom.graphs.annotation.room_typing import ANSWER_KEY, SCHEMA, Context, read_type
 from navloom.models.messages import AnswerError
 from navloom.models.scripted import ScriptedChatModel
-from navloom.prompts.load import load_prompt
-from navloom.scenes.annotate import retype
+from navloom.prompts.prompt_loader import load_prompt
 from navloom.scenes.lexicon import ROOM_TYPES, room_types
+from navloom.scenes.region_annotation import apply_room_types
 from navloom.scenes.scene import Edge, Floor, Item, Link, Region, Scene, Viewpoint
 from tests.graphs.states import run
 
@@ -123,11 +123,11 @@ def test_a_region_stays_unknown_when_the_asks_are_used_up(max_reasks: int) -> No
     assert state["status"] == "ok"
     assert state["result"]["unknown"] == 3
     assert set(state["result"]["types"].values()) == {None}
-    assert retype(home(), state["result"]["types"]) == home()
+    assert apply_room_types(home(), state["result"]["types"]) == home()
 
 
 def test_a_home_without_unknown_regions_asks_nobody() -> None:
-    typed = retype(home(), {f"Unknown_{i}": "Bedroom" for i in (2, 3, 4)})
+    typed = apply_room_types(home(), {f"Unknown_{i}": "Bedroom" for i in (2, 3, 4)})
     state, asked = talk(lambda _: answer("Bedroom"), scene=typed)
     assert asked == []
     assert state["result"]["types"] == {}
@@ -196,4 +196,4 @@ def test_the_prompt_names_exactly_the_types_of_the_schema() -> None:
 
 @pytest.mark.parametrize("kind", ROOM_TYPES)
 def test_a_type_survives_being_a_label(kind: str) -> None:
-    assert room_types(retype(home(), {"Unknown_2": kind}).regions[1].label) == {kind}
+    assert room_types(apply_room_types(home(), {"Unknown_2": kind}).regions[1].label) == {kind}

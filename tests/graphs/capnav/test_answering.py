@@ -14,12 +14,12 @@ from PIL import Image
 from navloom.errors import ModelError, SceneError
 from navloom.graphs.capnav.answering import Context, answer_schema, graph, nodes_of, resolve_path
 from navloom.models.messages import message_text
-from navloom.models.registry import get_model
+from navloom.models.model_registry import get_model
 from navloom.models.scripted import ScriptedChatModel
-from navloom.scenes.formats.annotated import annotated
+from navloom.scenes.formats.capnav_annotations import load_annotations
 from navloom.scenes.scene import Scene
-from navloom.scenes.traverse_table import Traversability
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
+from navloom.scenes.traversability_table import Traversability
 from tests.evals.capnav.world import question, write_world
 from tests.graphs.states import run
 
@@ -40,7 +40,7 @@ def scene(world: Path) -> Scene:
 
 @pytest.fixture(scope="module")
 def truth(world: Path, scene: Scene) -> Traversability:
-    return annotated(world, scene)
+    return load_annotations(world, scene)
 
 
 def reply(result: Any) -> str:

@@ -13,7 +13,7 @@ from navloom.graphs.capnav.designer_text import guideline
 from navloom.models import get_model
 from navloom.models.messages import message_text
 from navloom.models.scripted import ScriptedChatModel
-from navloom.scenes.uri import scene_of
+from navloom.scenes.scene_uri import get_scene
 from navloom.testing import ModelServer, brain
 from navloom.tools.capnav.grounding import check_question
 from navloom.tools.capnav.named_places import Places, truth_of
@@ -102,7 +102,7 @@ def test_a_long_answer_is_bounded_and_sent_back() -> None:
 @pytest.mark.parametrize("scene", ["demo:flat", "demo:house", "demo:villa"])
 @pytest.mark.parametrize("compact", [False, True])
 def test_heuristic_questions_pass_an_independent_check(scene: str, compact: bool) -> None:
-    places = Places(scene_of(scene), truth_of(scene))
+    places = Places(get_scene(scene), truth_of(scene))
     for seed in range(5):
         context = capnav_tasks.Context(scene=scene, min_questions=6, compact=compact)
         end = run(capnav_tasks.graph, {"seed": seed}, context=context)

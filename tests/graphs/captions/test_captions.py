@@ -33,9 +33,9 @@ from navloom.graphs.captions.captioner import (
 from navloom.models.messages import AnswerError, message_text
 from navloom.models.scripted import ScriptedChatModel
 from navloom.scenes.bodies import Embodiment
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
+from navloom.sim.caption_composer import composed
 from navloom.sim.captions import CaptionCache, captions_for
-from navloom.sim.composer import composed
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.protocol import Candidate, Observation, Pose, View
 from tests.graphs.states import run

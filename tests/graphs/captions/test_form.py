@@ -16,8 +16,8 @@ from navloom.graphs.captions.captioner import (
     read_summary,
     summary_schema,
 )
-from navloom.models.binding import strict_schema
 from navloom.models.messages import AnswerError
+from navloom.models.structured_output import strict_schema
 from navloom.sim.protocol import MOST_DESCRIPTION, MOST_SUMMARY
 
 

@@ -13,8 +13,8 @@ from navloom.graphs.chat.chat import build_graph
 from navloom.graphs.chat.exchange import now_of, pose_at
 from navloom.graphs.chat.state import Context
 from navloom.scenes.scene import Edge, Floor, Item, Link, Region, Scene, Viewpoint
+from navloom.sim.agent_handle import AgentHandle, pose_record
 from navloom.sim.graph import GraphSimulator
-from navloom.sim.walker import Walker, pose_record
 from navloom.tools.chat.places import Now, Past
 from tests.graphs.states import run
 
@@ -23,7 +23,7 @@ __all__ = ["Chat", "home", "standing"]
 
 def standing(viewpoint: str, past: Past = ()) -> Now:
     """A robot in the home, as its tools are told of it."""
-    walker = Walker(GraphSimulator(home()), "robot")
+    walker = AgentHandle(GraphSimulator(home()), "robot")
     walker.start(pose_at(walker.scene, viewpoint, 0.0), 0)
     pose = pose_record(pose_at(walker.scene, viewpoint, 0.0))
     state = {"pose": pose, "seed": 0, "trajectory": [list(pose.values())], "past": past}

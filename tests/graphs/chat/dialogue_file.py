@@ -16,8 +16,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
 
-from navloom.scenes.checked_files import read_yaml
-from navloom.scenes.uri import load_scene
+from navloom.scenes.safe_files import read_yaml
+from navloom.scenes.scene_uri import load_scene
 
 __all__ = ["Dialogue", "Expect", "Turn", "read_dialogues"]
 

@@ -21,7 +21,7 @@ from typing import Any
 from navloom.graphs.chat.state import Context
 from navloom.graphs.chat.talk import Talk
 from navloom.graphs.chat.threads import open_thread
-from navloom.models.registry import get_model
+from navloom.models.model_registry import get_model
 from navloom.sim.registry import get_simulator
 from tests.graphs.chat.dialogue_file import Dialogue, Expect, read_dialogues
 from tests.graphs.chat.dialogue_sitting import SAME, After, Sitting, View

@@ -21,8 +21,8 @@ from navloom.graphs.chat.chat import build_graph
 from navloom.graphs.chat.state import Context
 from navloom.graphs.chat.threads import open_thread
 from navloom.models import get_model
-from navloom.models.scripted import Call, ScriptedChatModel
-from navloom.scenes.uri import load_scene
+from navloom.models.scripted import ScriptedCall, ScriptedChatModel
+from navloom.scenes.scene_uri import load_scene
 from navloom.sim.graph import GraphSimulator
 from navloom.testing import ModelServer, brain
 from tests.graphs.chat.chat_home import Chat, home
@@ -330,7 +330,7 @@ def test_what_the_model_reads_is_data_and_now() -> None:
 
 
 def test_pictures_go_to_the_model_where_there_are_any() -> None:
-    seen: list[Call] = []
+    seen: list[ScriptedCall] = []
     with ScriptedChatModel(["I see."]) as model:
         talk = Chat(model=model, simulator=PictureSimulator(home()))
         talk.say("what do you see?")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from navloom.graphs.chat.exchange import pose_at
 from navloom.scenes.bodies import DEFAULT_BODY
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.sim.graph import GraphSimulator
 from navloom.tools.chat.meant import resolve, respelled
 from navloom.tools.chat.places import Now, Place, rooms_opposite

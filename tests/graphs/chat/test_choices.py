@@ -8,7 +8,7 @@ from navloom.errors import UsageError
 from navloom.graphs.chat.baseline import choose
 from navloom.graphs.chat.exchange import choices_of
 from navloom.graphs.chat.listener import intents_of
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.tools.chat.meant import resolve
 from navloom.tools.chat.places import Place, name_of, place_again
 from tests.graphs.chat.chat_home import Chat, home, standing

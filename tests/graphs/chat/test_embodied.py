@@ -10,9 +10,9 @@ from navloom.graphs.chat.exchange import looked
 from navloom.graphs.chat.listener import plain
 from navloom.models import get_model
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
+from navloom.sim.agent_handle import AgentHandle
 from navloom.sim.registry import get_simulator
-from navloom.sim.walker import Walker
 from navloom.testing import ModelServer, Status, brain
 from navloom_worlds.motion.body_simulator import BodySimulator
 from tests.graphs.chat.chat_home import Chat
@@ -39,7 +39,7 @@ def test_it_drives_off_the_graph_and_back_and_undo_is_exact() -> None:
     assert talk.say("turn left 30 degrees").startswith("I turned left.")
     talk.call({"undo": True})
     assert talk.state["pose"] == pose
-    other = Walker(driving(), "robot")
+    other = AgentHandle(driving(), "robot")
     assert isinstance(other.simulator, BodySimulator)
     assert looked(talk.state, other).pose.position == tuple(pose["position"])
     assert talk.say("go to the kitchen").startswith("I am in the kitchen now.")

@@ -89,7 +89,7 @@ async def test_a_walk_that_is_killed_goes_on_in_another_process(
 
 
 async def test_words_that_were_never_answered_are_said_to_be(tmp_path: Path) -> None:
-    from navloom.models.registry import get_model
+    from navloom.models.model_registry import get_model
     from navloom.testing import ModelServer, Stall
 
     async with open_thread(tmp_path / "t.sqlite") as saver:

@@ -13,9 +13,9 @@ from langchain_core.messages import AIMessage
 from navloom.graphs.chat.state import Context
 from navloom.graphs.chat.talk import Listener, Talk
 from navloom.graphs.chat.threads import open_thread
-from navloom.models.call import call_settings
-from navloom.models.registry import get_model
-from navloom.models.usage import Budget, Limits
+from navloom.models.model_call import call_settings
+from navloom.models.model_registry import get_model
+from navloom.models.usage import Budget, UsageLimits
 from navloom.sim.graph import GraphSimulator
 from navloom.testing import Cut, Fault, ModelServer, Stall
 from tests.graphs.chat.chat_home import home
@@ -135,7 +135,7 @@ async def test_words_that_were_broken_off_are_forgotten() -> None:
 
 
 async def test_what_is_streamed_counts_against_the_limits() -> None:
-    budget = Budget(Limits(token_limit=100_000))
+    budget = Budget(UsageLimits(token_limit=100_000))
     with call_settings(gate=budget):
         talk, _, _ = await talked("openai", [GO, SAID])
     assert talk.tokens > 1_000

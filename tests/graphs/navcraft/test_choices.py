@@ -12,7 +12,7 @@ from navloom.errors import ModelError
 from navloom.graphs.navcraft import collab as navcraft_collab
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.graphs.navcraft.baseline import first_choice
-from navloom.models.builtin import Request
+from navloom.models.builtin import PolicyRequest
 from navloom.models.scripted import ScriptedChatModel
 from navloom.scenes.lexicon import scene_prompt
 from tests.graphs.navcraft.errands import phase_1, phase_2
@@ -296,7 +296,7 @@ def test_the_control_goes_on_to_the_second_where_the_first_was_refused() -> None
     lines = f"{shown}\ndesk in Pantry_5 with Type-A2: 4 m"
     names = {"handoff": ["desk in Pantry_5"], "type": ["Type-A1", "Type-A2"], "robot_2": ["A_1"]}
     schema = {"properties": {name: {"enum": held} for name, held in names.items()}}
-    said = first_choice(Request([HumanMessage(lines)], schema=schema, job="relay_choice"))
+    said = first_choice(PolicyRequest([HumanMessage(lines)], schema=schema, job="relay_choice"))
     assert json.loads(str(said.content)) == {
         "handoff": "desk in Pantry_5",
         "type": "Type-A2",

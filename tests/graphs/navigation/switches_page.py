@@ -21,12 +21,12 @@ from navloom.graphs.navigation.navigator import Context
 from navloom.models.messages import message_text
 from navloom.models.scripted import ScriptedChatModel
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
+from navloom.sim.agent_handle import AgentHandle
 from navloom.sim.captions import captions_for
-from navloom.sim.media import MemoryMedia
+from navloom.sim.media_store import MemoryMedia
 from navloom.sim.protocol import Pose
 from navloom.sim.registry import get_simulator
-from navloom.sim.walker import Walker
 from tests.graphs.navigation.walks import PictureSimulator
 from tests.graphs.states import run
 
@@ -268,7 +268,7 @@ def _said(reply: Any) -> str:
 def _number(scene: Scene, start: str, end: str, by_lot: bool) -> int:
     """The number that a step at one place gives the other."""
     place = scene.viewpoint_by_id[start]
-    walker = Walker(get_simulator("graph", scene), "navigator", by_lot=by_lot)
+    walker = AgentHandle(get_simulator("graph", scene), "navigator", by_lot=by_lot)
     seen = walker.start(Pose(place.position, 0.0, 0.0, start), GIVEN["seed"])
     return [way.viewpoint for way in seen.candidates].index(end) + 1
 

@@ -26,8 +26,8 @@ from navloom.graphs.navigation.baseline.policy import (
     random_oracle,
 )
 from navloom.graphs.navigation.baseline.prompt_view import Past, read_view
-from navloom.models.builtin import Request, make
-from navloom.models.spec import Options
+from navloom.models.builtin import PolicyRequest, make
+from navloom.models.model_spec import ModelOptions
 
 OPTIONS = {
     "Left": {"4": "A kitchen with a stove and a fridge"},
@@ -68,10 +68,10 @@ def prompt(
     )
 
 
-def asked(text: str, *more: Any, system: str = "", tools: Any = None) -> Request:
+def asked(text: str, *more: Any, system: str = "", tools: Any = None) -> PolicyRequest:
     told = re.search(r"^Random seed: (\d+)$", text, re.MULTILINE)
     seed = int(told[1]) if told else 0
-    return Request([SystemMessage(system), HumanMessage(text), *more], tools or {}, seed=seed)
+    return PolicyRequest([SystemMessage(system), HumanMessage(text), *more], tools or {}, seed=seed)
 
 
 def decided(text: str, *more: Any, **kinds: Any) -> str:
@@ -83,7 +83,7 @@ def decided(text: str, *more: Any, **kinds: Any) -> str:
 
 @pytest.mark.parametrize("name", ["heuristic", "random"])
 def test_both_baselines_know_navigators_and_oracles(name: str) -> None:
-    model = make(name, Options())
+    model = make(name, ModelOptions())
     assert str(model.invoke(prompt(), job="navigator").content).startswith("Action: ")
     assert model.invoke(oracle(), job="oracle").content
 
@@ -420,7 +420,7 @@ def test_the_random_oracle_knows_nothing() -> None:
 
 def person(monkeypatch: pytest.MonkeyPatch, typed: str, **kinds: Any) -> AIMessage:
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
-    model = make("human", Options())
+    model = make("human", ModelOptions())
     return model._policy("navigator")(asked(prompt(**kinds.pop("prompt", {})), **kinds))
 
 
@@ -460,7 +460,7 @@ def test_the_end_of_stdin_is_one_line_and_a_long_line_is_cut(
     assert len(str(person(monkeypatch, "x" * 100_000).content)) == 2000
     monkeypatch.setattr("sys.stdin", None)
     with pytest.raises(ModelError, match="stdin"):
-        make("human", Options())._policy("oracle")(asked(oracle()))
+        make("human", ModelOptions())._policy("oracle")(asked(oracle()))
 
 
 # Words and routes
@@ -520,7 +520,7 @@ def test_each_set_of_rules_is_a_model_of_its_own() -> None:
     text = "".join(f"Turn left at the {thing}. " for thing in ("bed", "oven", "desk", "tub") * 4)
     messages = asked(prompt(text, history=("a hallway",) * 7)).messages
     said = {
-        name: make(name, Options()).said(messages, {"job": "navigator"}).text
+        name: make(name, ModelOptions()).said(messages, {"job": "navigator"}).text
         for name in ("heuristic", "heuristic-no-length")
     }
     assert "Stop" in said["heuristic"]

@@ -10,8 +10,8 @@ from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.navigator import Context, build_decider
 from navloom.graphs.navigation.text import get_memory
 from navloom.models.scripted import ScriptedChatModel
+from navloom.sim.agent_handle import AgentHandle, pose_record
 from navloom.sim.graph import GraphSimulator
-from navloom.sim.walker import Walker, pose_record
 from navloom.tools.navigation.steps import Step
 from tests.graphs.navigation.walks import GIVEN
 from tests.tools.navcraft.rooms_in_a_row import home
@@ -26,7 +26,7 @@ SCRIPT = (*REVISED, "Action: 1", "Action: 1", "Action: Stop.")
 
 async def decided(simulator: GraphSimulator, context: Context) -> dict[str, Any]:
     """A walk whose moves are made here, each told to the decider in its next state."""
-    decider, walker = build_decider(), Walker(simulator, "navigator")
+    decider, walker = build_decider(), AgentHandle(simulator, "navigator")
     memory = get_memory(context.memory)
     state: dict[str, Any] = dict(GIVEN)
     while True:

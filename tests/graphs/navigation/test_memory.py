@@ -15,7 +15,7 @@ from navloom.graphs.navigation.baseline.prompt_view import read_view
 from navloom.graphs.navigation.context import AGENTS, get_agent
 from navloom.graphs.navigation.navigator import Context
 from navloom.graphs.navigation.text import HistoryMemory, MapMemory, get_memory
-from navloom.models.builtin import Request
+from navloom.models.builtin import PolicyRequest
 from navloom.sim.protocol import Candidate, Observation, Pose
 from tests.graphs.navigation.switches_page import page, variants
 from tests.graphs.navigation.walks import humans, section, walk
@@ -88,7 +88,7 @@ def test_what_a_long_map_leaves_out_is_counted() -> None:
 def test_a_baseline_reads_a_map_that_leaves_places_out() -> None:
     lines = ["Map:", *_long_map(83, 90)]
     text = "\n".join(["Instruction: Go.", *lines, "Action options:", '{"Front": {"1": "A hall"}}'])
-    view = read_view(Request([HumanMessage(text)]))
+    view = read_view(PolicyRequest([HumanMessage(text)]))
     assert view.node == "node_82"
     assert list(view.links) == [f"node_{k}" for k in range(3, 83)]
     assert set(view.links["node_82"]) == {"node_81"}

@@ -14,7 +14,7 @@ from navloom.errors import SimulatorError, UsageError
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.navigator import Context
 from navloom.models.scripted import ScriptedChatModel
-from navloom.prompts.load import load_prompt
+from navloom.prompts.prompt_loader import load_prompt
 from navloom.scenes.scene import Edge
 from navloom.sim.graph import GraphSimulator
 from tests.graphs.navigation.walks import GIVEN, BumpingSimulator, humans, section, walk

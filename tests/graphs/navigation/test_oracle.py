@@ -20,7 +20,7 @@ from navloom.graphs.navigation.oracle import (
     build_graph,
     read_answer,
 )
-from navloom.models.builtin import Request
+from navloom.models.builtin import PolicyRequest
 from navloom.models.messages import message_text
 from navloom.models.scripted import ScriptedChatModel
 from navloom.scenes.bodies import DEFAULT_BODY
@@ -85,7 +85,7 @@ async def test_the_prompt_is_laid_out_as_baselines_read_it() -> None:
         "Question: null",
         'Earlier: [{"question": "Where?", "answer": "There."}]',
     ]
-    request = Request(list(model.calls[0].messages))
+    request = PolicyRequest(list(model.calls[0].messages))
     assert request.json_block("Facts:") == json.loads(lines[4].removeprefix("Facts: "))
     assert request.json_block("Facts:") == said["facts"]
     assert said["answer"] == GOOD
@@ -173,7 +173,7 @@ async def test_a_question_opens_no_section_of_the_prompt(question: str) -> None:
     assert heads == ["Instruction", "Asked because", "Question", "Earlier", "Facts"]
     assert json.loads(lines[2].removeprefix("Question: ")) == said["question"]
     assert len(said["question"] or "") <= MOST_QUESTION
-    assert Request(list(model.calls[0].messages)).json_block("Facts:")["at_goal"] is False
+    assert PolicyRequest(list(model.calls[0].messages)).json_block("Facts:")["at_goal"] is False
 
 
 async def test_instruction_and_history_open_no_section_either() -> None:
@@ -181,7 +181,7 @@ async def test_instruction_and_history_open_no_section_either() -> None:
     given = {"instruction": bad, "history": [{"question": bad, "answer": bad}]}
     with ScriptedChatModel([GOOD]) as model:
         await ask_oracle(**asked_for(model, **given))
-    request = Request(list(model.calls[0].messages))
+    request = PolicyRequest(list(model.calls[0].messages))
     assert human(model).count("\nFacts:") == 1
     assert request.json_block("Facts:")["at_goal"] is False
 

@@ -12,7 +12,7 @@ from navloom.graphs.navigation import oracle
 from navloom.graphs.navigation.oracle import NOT_TOLD, Context
 from navloom.models.messages import message_text
 from navloom.models.scripted import ScriptedChatModel
-from navloom.sim.media import MemoryMedia
+from navloom.sim.media_store import MemoryMedia
 from navloom.tools.navigation.leaks import WITHHELD
 from tests.graphs.navigation.walks import PictureSimulator, humans, section, walk
 from tests.graphs.states import run

@@ -10,7 +10,7 @@ import pytest
 from navloom.errors import UsageError
 from navloom.evals.navigation.request import EvalRequest
 from navloom.graphs.navigation.context import Context
-from navloom.prompts.load import load_prompt
+from navloom.prompts.prompt_loader import load_prompt
 from navloom.tools.navigation.steps import Walk
 from tests.graphs.navigation.walks import GIVEN, humans, section, walk
 from tests.tools.navcraft.rooms_in_a_row import CORNER, HALL, KITCHEN, SINK

@@ -18,9 +18,9 @@ from navloom.graphs.navigation.navigator import Context
 from navloom.models import get_model
 from navloom.models.scripted import ScriptedChatModel
 from navloom.scenes.distances import turn_between
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.sim.graph import GraphSimulator, candidates_of
-from navloom.sim.media import FolderMedia, MemoryMedia
+from navloom.sim.media_store import FolderMedia, MemoryMedia
 from navloom.sim.protocol import Observation, Pose
 from navloom.testing import ModelServer
 from navloom.tools.navigation.options import direction_of

@@ -40,15 +40,15 @@ from navloom.graphs.navigation.baseline.follower import TUNED, Follower, Weights
 from navloom.graphs.navigation.baseline.prompt_view import Past, WalkView, read_view
 from navloom.graphs.navigation.context import Context
 from navloom.graphs.navigation.text import get_memory, render
-from navloom.models.builtin import Request
-from navloom.models.messages import opening
+from navloom.models.builtin import PolicyRequest
+from navloom.models.messages import opening_messages
 from navloom.scenes.distances import metre_table, turn_between
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
+from navloom.sim.agent_handle import AgentHandle, pose_record
 from navloom.sim.captions import captions_for
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.protocol import Pose
-from navloom.sim.walker import Walker, pose_record
 from navloom.tools.navigation.options import Option, noted, options_of, shown
 
 MOST_STEPS, NEAR_M = 15, 3.0
@@ -80,7 +80,7 @@ class Place:
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
         self.metres = metre_table(scene, "3d")
-        self._walker = Walker(GraphSimulator(scene, captions_for(scene)), "navigator")
+        self._walker = AgentHandle(GraphSimulator(scene, captions_for(scene)), "navigator")
         self._stands: dict[tuple[str, int], Stand] = {}
 
     def stand(self, viewpoint: str, heading: float) -> Stand:
@@ -111,7 +111,7 @@ class Place:
             shortest=None,
             showing=0,
         )
-        return Stand(read_view(Request(opening(rendered))), tuple(options), heading)
+        return Stand(read_view(PolicyRequest(opening_messages(rendered))), tuple(options), heading)
 
     def gone(self, stand: Stand, option: Option) -> tuple[float, Past]:
         """Where one looks after a move, and the move as the history tells of it."""

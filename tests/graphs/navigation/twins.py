@@ -25,7 +25,7 @@ from pathlib import Path
 from navloom.evals.navigation.failure_account import looks_along, seen_from
 from navloom.evals.tasks.registry import load_task
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.tools.navigation.options import Option, options_of, told
 
 _ANGLE = re.compile(r"(\d+) degrees")

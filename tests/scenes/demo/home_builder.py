@@ -15,8 +15,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError, did_you_mean
-from navloom.scenes.checked_files import read_yaml
 from navloom.scenes.formats.scene_json import list_ids, save
+from navloom.scenes.safe_files import read_yaml
 from navloom.scenes.scene import (
     Box,
     Extents,
@@ -31,7 +31,7 @@ from navloom.scenes.scene import (
     Scene,
     region_id,
 )
-from navloom.scenes.uri import HOMES
+from navloom.scenes.scene_uri import HOMES
 from tests.scenes.demo.home_layout import Opening, StairFlight, lay_out
 
 _FOLDER = Path(__file__).parent

@@ -10,10 +10,10 @@ import pytest
 
 from navloom.errors import SceneError
 from navloom.scenes.bodies import body_text, builtin_bodies, get_body, load_bodies
-from navloom.scenes.formats.annotated import annotated
-from navloom.scenes.formats.capnav import Nodes
-from navloom.scenes.passability import truth
-from navloom.scenes.uri import list_scenes, load_scene
+from navloom.scenes.formats.capnav import NodeIndex
+from navloom.scenes.formats.capnav_annotations import load_annotations
+from navloom.scenes.passability import link_traversability
+from navloom.scenes.scene_uri import list_scenes, load_scene
 
 GRAPH: dict[str, Any] = {
     "nodes": [
@@ -87,12 +87,12 @@ def test_a_graph_becomes_a_scene(folder: Path) -> None:
 def test_what_people_write_for_a_node(
     folder: Path, text: object, node: str | None, how: str | None
 ) -> None:
-    found = Nodes(load_scene(f"capnav:{folder}/HOME1")).resolve(text)
+    found = NodeIndex(load_scene(f"capnav:{folder}/HOME1")).resolve(text)
     assert (found.node, found.how) == (node, how)
 
 
 def test_cells_are_read_in_the_direction_of_travel(folder: Path) -> None:
-    cells = annotated(folder, load_scene(f"capnav:{folder}/HOME1"))
+    cells = load_annotations(folder, load_scene(f"capnav:{folder}/HOME1"))
     assert cells.bodies == ("HUMAN", "HUMANOID")
     assert cells.passage("robot", "node_0", "node_1").traversable is True
     back = cells.passage("HUMANOID", "node_1", "node_0")
@@ -138,7 +138,7 @@ def test_broken_annotations_are_refused(folder: Path, cells: dict[str, Any]) -> 
     scene = load_scene(f"capnav:{folder}/HOME1")
     (folder / "traverse" / "HOME1-traverse.json").write_text(json.dumps(cells))
     with pytest.raises(SceneError, match=r"HOME1-traverse\.json"):
-        annotated(folder, scene)
+        load_annotations(folder, scene)
 
 
 def test_the_five_bodies_and_their_text() -> None:
@@ -177,7 +177,7 @@ def test_a_body_may_stand_alone_in_its_file(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_geometry_answers_for_our_own_homes() -> None:
     scene = load_scene("demo:villa")
-    table = truth(scene)
+    table = link_traversability(scene)
     stairs = next(link for link in scene.links if link.kind == "stairs")
     assert not table.passage("WHEELCHAIR", stairs.a, stairs.b).traversable
     assert "stairs" in table.passage("WHEELCHAIR", stairs.b, stairs.a).note
@@ -195,7 +195,7 @@ def test_the_thirty_scenes(data_dir: Path) -> None:
         graph = json.loads((folder / "graphs" / f"{scene.id}-graph.json").read_text())
         assert len(scene.regions) == len(graph["nodes"])
         assert len(scene.links) == len(graph["edges"])
-        table = annotated(folder, scene)
+        table = load_annotations(folder, scene)
         for body in table.bodies:
             for a, b in table.edges:
                 there, back = table.passage(body, a, b), table.passage(body, b, a)

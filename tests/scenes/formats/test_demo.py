@@ -14,7 +14,7 @@ from navloom.errors import SceneError
 from navloom.scenes.distances import hop_table
 from navloom.scenes.lexicon import classify
 from navloom.scenes.scene import Box, Item, Region, Scene
-from navloom.scenes.uri import list_scenes, load_scene
+from navloom.scenes.scene_uri import list_scenes, load_scene
 from tests.scenes.demo import home_builder
 from tests.scenes.demo.home_layout import CLEAR, Opening, lay_out
 

@@ -15,8 +15,13 @@ from hypothesis import strategies as st
 from navloom.errors import SceneError
 from navloom.scenes.formats import mp3d
 from navloom.scenes.formats import scene_json as archive
-from navloom.scenes.formats.mp3d import fill_rooms
-from navloom.scenes.formats.mp3d_observations import MERGE, Sighting, merge, read_sightings
+from navloom.scenes.formats.mp3d import assign_rooms
+from navloom.scenes.formats.mp3d_observations import (
+    MERGE,
+    ObjectSighting,
+    merge_sightings,
+    read_sightings,
+)
 from navloom.scenes.scene import Scene
 
 EYE = 1.5
@@ -115,7 +120,7 @@ def test_a_neighbour_at_fewer_hops_wins_over_one_nearer_in_space() -> None:
         "farther": (6.0, 0.0, 0.0),
     }
     given_rooms = {"near": "A_1", "far": "B_2", "farther": "C_3"}
-    rooms = fill_rooms(graph, position, given_rooms)
+    rooms = assign_rooms(graph, position, given_rooms)
     assert rooms["v"] == "B_2"
     assert rooms["w"] == "A_1"
 
@@ -187,12 +192,14 @@ def test_headings_are_averaged_around_north(tmp_path: Path) -> None:
     assert one.position == pytest.approx((1, 0.5, -2))
 
 
-def seen(name: str, viewpoint: str, x: float, y: float = 0.0, metres: float = 1.0) -> Sighting:
-    return Sighting(name, viewpoint, metres, (x, y, 0.0))
+def seen(
+    name: str, viewpoint: str, x: float, y: float = 0.0, metres: float = 1.0
+) -> ObjectSighting:
+    return ObjectSighting(name, viewpoint, metres, (x, y, 0.0))
 
 
 def test_merging_by_name_and_nearness() -> None:
-    found = merge(
+    found = merge_sightings(
         [
             seen("chair", "a", 0.0),
             seen("chair", "b", MERGE * 0.9, metres=2.0),
@@ -205,11 +212,11 @@ def test_merging_by_name_and_nearness() -> None:
 
 
 def test_one_viewpoint_never_sees_one_object_twice() -> None:
-    assert len(merge([seen("chair", "a", 0.0), seen("chair", "a", 0.1)])) == 2
+    assert len(merge_sightings([seen("chair", "a", 0.0), seen("chair", "a", 0.1)])) == 2
 
 
 def test_objects_above_one_another_are_two() -> None:
-    assert len(merge([seen("bed", "a", 0.0), seen("bed", "b", 0.0, y=2.8)])) == 2
+    assert len(merge_sightings([seen("bed", "a", 0.0), seen("bed", "b", 0.0, y=2.8)])) == 2
 
 
 HOUSE = """ASCII 1.1

@@ -27,7 +27,7 @@ from navloom.scenes.scene import (
     Wall,
     region_id,
 )
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 
 number = st.floats(-10_000, 10_000)
 length = st.floats(0, 10_000)

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navloom.errors import SceneError
-from navloom.scenes.formats.annotated import annotated
-from navloom.scenes.traverse_table import Cell, Passage, Traversability
-from navloom.scenes.uri import iter_scenes
+from navloom.scenes.formats.capnav_annotations import load_annotations
+from navloom.scenes.scene_uri import iter_scenes
+from navloom.scenes.traversability_table import Passage, PassageCell, Traversability
 from navloom.tools.capnav.feasible import (
     barrier_kinds,
     feasible,
@@ -31,7 +31,9 @@ def table(labels: Labels) -> Traversability:
     nodes = tuple(sorted({node for pair in labels for node in pair} | {"a", "z"}))
     edges = tuple(dict.fromkeys((min(p), max(p)) for p in labels))
     cells = {
-        p: Cell(traversable=v, note=f"{p[0]}{p[1]}") for p, v in labels.items() if v is not None
+        p: PassageCell(traversable=v, note=f"{p[0]}{p[1]}")
+        for p, v in labels.items()
+        if v is not None
     }
     return Traversability(nodes, edges, {n: n for n in nodes}, {"B": cells})
 
@@ -138,7 +140,7 @@ def test_every_impossible_pair_of_the_thirty_scenes_says_why(
     folder = data_dir / "capnav"
     impossible = 0
     for scene in itertools.islice(iter_scenes(f"capnav:{folder}"), None, None, each):
-        world = annotated(folder, scene)
+        world = load_annotations(folder, scene)
         answers = reach(world)
         for body, (a, b) in itertools.product(world.bodies, itertools.permutations(world.nodes, 2)):
             i, j = world.nodes.index(a), world.nodes.index(b)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from navloom.graphs.capnav.designer_text import capnav_tools, find_feasible, find_items, find_route
 from navloom.models.messages import AnswerError
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import scene_of
+from navloom.scenes.scene_uri import get_scene
 from navloom.tools.capnav.answers import question_schema, read_questions, response_schema
 from navloom.tools.capnav.grounding import check_detail, check_question, duplicate_of, same_detail
 from navloom.tools.capnav.named_places import (
@@ -29,7 +29,7 @@ from tests.evals import tiny
 
 def demo(name: str = "villa") -> Places:
     uri = f"demo:{name}"
-    return Places(scene_of(uri), truth_of(uri))
+    return Places(get_scene(uri), truth_of(uri))
 
 
 def question(**changes: Any) -> dict[str, Any]:
@@ -214,7 +214,7 @@ def of_bench(start: str, end: str, first: str, last: str, names: tuple[str, str]
 
 
 def test_a_benchmarks_details_are_held_against_words_alone(bench: str) -> None:
-    places = Places(scene_of(bench), truth_of(bench))
+    places = Places(get_scene(bench), truth_of(bench))
     asked = of_bench("node_1 - Kitchen", "Bedroom", "tiled stove", "bed", ("Kitchen", "Bedroom"))
     checked = check_question(asked, places)
     assert not checked.violations
@@ -233,7 +233,7 @@ def test_a_benchmarks_details_are_held_against_words_alone(bench: str) -> None:
 
 
 def test_truth_is_the_annotations_and_unlabelled_where_there_are_none(bench: str) -> None:
-    places = Places(scene_of(bench), truth_of(bench))
+    places = Places(get_scene(bench), truth_of(bench))
     found = find_feasible(places, "WHEELCHAIR", "Kitchen", "node_3")
     assert found["answer"] is False
     assert found["blocking"] == [
@@ -251,7 +251,7 @@ def test_tools_answer_what_is_wrong_in_one_line(bench: str) -> None:
     places = demo()
     assert "Kitchen_5" in find_items(places, "Kitchen_55")["error"]
     assert "TRUCK" in find_feasible(places, "TRUCK", "Kitchen_5", "Pantry_6")["error"]
-    assert find_items(Places(scene_of(bench), truth_of(bench)), "node_1")["items"] is None
+    assert find_items(Places(get_scene(bench), truth_of(bench)), "node_1")["items"] is None
     tools = {tool.name: tool for tool in capnav_tools(places)}
     assert sorted(tools) == ["feasible", "items", "nodes", "route"]
     listed = tools["nodes"].invoke({})["nodes"]
@@ -324,7 +324,7 @@ def test_the_benchmarks_own_questions_mostly_pass(data_dir: Path) -> None:
     accepted, found = 0, set()
     for path in sorted((data_dir / "capnav/qa").glob("*_QA.json")):
         uri = f"capnav:{data_dir}/capnav/{path.name.removesuffix('_QA.json')}"
-        places, taken = Places(scene_of(uri), truth_of(uri)), []
+        places, taken = Places(get_scene(uri), truth_of(uri)), []
         for each in json.loads(path.read_text()):
             checked = check_question(each, places, taken)
             found |= {fault.code for fault in checked.violations}
@@ -475,7 +475,7 @@ def test_against_a_description_alone() -> None:
 
 
 def test_a_joined_place_without_a_name_is_told_by_its_id(bench: str) -> None:
-    places = Places(scene_of(bench), truth_of(bench))
+    places = Places(get_scene(bench), truth_of(bench))
     _, (fault,) = check_detail("entrance from the Shed", "node_2", places, key="d")
     assert "Kitchen with" not in fault.message
     assert "node_2 is joined to" in fault.message

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from navloom.scenes.uri import list_scenes, scene_of
+from navloom.scenes.scene_uri import get_scene, list_scenes
 from navloom.tools.capnav.grounding import check_detail
 from navloom.tools.capnav.landmarks import ENTRANCE, landmarks, named_by, passages
 from navloom.tools.capnav.named_places import Places, truth_of
@@ -47,7 +47,7 @@ def test_a_short_name_means_every_thing_that_ends_with_it() -> None:
 
 
 def test_a_benchmarks_place_is_told_by_its_words_and_its_ways(bench: str) -> None:  # noqa: F811
-    places = Places(scene_of(bench), truth_of(bench))
+    places = Places(get_scene(bench), truth_of(bench))
     assert landmarks(places, "node_1") == (
         "tiled stove",
         "entrance from the Hallway with green carpet",
@@ -65,7 +65,7 @@ def test_a_benchmarks_place_is_told_by_its_words_and_its_ways(bench: str) -> Non
 
 
 def test_a_passage_leads_where_the_scene_says(bench: str) -> None:  # noqa: F811
-    places = Places(scene_of(bench), truth_of(bench))
+    places = Places(get_scene(bench), truth_of(bench))
     assert passages("the doorway to the Bedroom", "node_2", places) == ["node_3"]
     assert passages("entrance from the Shed", "node_2", places) == []
     assert passages("by the entrance", "node_2", places) is None
@@ -83,7 +83,7 @@ def test_a_passage_leads_where_the_scene_says(bench: str) -> None:  # noqa: F811
 def test_nearly_every_place_of_the_benchmark_and_of_hm3d_has_landmarks(data_dir: Path) -> None:
     """Those without are joined to nothing that has a name, and hold nothing that stands alone."""
     for spec, count in ((f"capnav:{data_dir}/capnav", 418), (f"hm3d:{data_dir}/hm3d", 495)):
-        every = [Places(scene_of(uri), truth_of(uri)) for uri in list_scenes(spec)]
+        every = [Places(get_scene(uri), truth_of(uri)) for uri in list_scenes(spec)]
         bare = [p for places in every for p in places.ids if not landmarks(places, p)]
         assert sum(len(places.ids) for places in every) == count
         assert len(bare) <= 1

@@ -12,7 +12,7 @@ from navloom.graphs.navcraft.errand_choices import far_places, far_rooms
 from navloom.graphs.navcraft.single import Context
 from navloom.scenes.lexicon import item_names
 from navloom.scenes.scene import Edge, Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.tools.navcraft.optimum import all_relays
 from navloom.tools.navcraft.paths import admissible_triples
 from navloom.tools.navcraft.relay import RelayChoice, check_collab_path_efficient

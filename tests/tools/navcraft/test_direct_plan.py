@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from navloom.prompts.load import load_prompt
-from navloom.scenes.uri import load_scene
+from navloom.prompts.prompt_loader import load_prompt
+from navloom.scenes.scene_uri import load_scene
 from navloom.tools.navcraft.direct_plan import (
     FORMS,
     MoveTarget,

@@ -9,7 +9,7 @@ import networkx as nx
 import pytest
 
 from benchmarks.reference import Collab
-from navloom.scenes.uri import iter_scenes, load_scene
+from navloom.scenes.scene_uri import iter_scenes, load_scene
 from navloom.tools.navcraft.optimum import all_relays
 from navloom.tools.navcraft.paths import admissible_triples, check_path_and_adjacency
 from navloom.tools.navcraft.relay import check_collab_path_efficient

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navloom.scenes.lexicon import item_names
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.tools.navcraft.optimum import Relays, all_relays
 from navloom.tools.navcraft.paths import admissible_triples
 from navloom.tools.navcraft.relay import RelayChoice, check_collab_path_efficient

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.tools.navcraft.paths import Errand
 from navloom.tools.navcraft.task import (
     SENSIBLE,

@@ -26,7 +26,7 @@ from scipy.stats import mannwhitneyu
 from navloom.judges.preference_items import nearest_holder
 from navloom.scenes.lexicon import room_types
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import iter_scenes
+from navloom.scenes.scene_uri import iter_scenes
 from navloom.tools.navcraft.task import can_hold, plausibility, room_grade
 
 WRITTEN_ON = frozenset(

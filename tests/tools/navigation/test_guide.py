@@ -13,7 +13,7 @@ import pytest
 
 from navloom.errors import UsageError
 from navloom.scenes.scene import Edge, Floor, Item, Region, Scene, Viewpoint, distance_3d
-from navloom.scenes.uri import list_scenes, load_scene
+from navloom.scenes.scene_uri import list_scenes, load_scene
 from navloom.sim.captions import captions_for
 from navloom.sim.protocol import Captions, SeenObject
 from navloom.tools.navigation.guide import MOST_TOWARDS, guide, map_facts, way_to_goal

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navloom.scenes.scene import Scene, Viewpoint
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.tools.navigation.leaks import WITHHELD, Leak, find_leaks, joined, without_leaks
 from tests.tools.navcraft.rooms_in_a_row import HALL, home
 

@@ -7,7 +7,7 @@ import pytest
 from navloom.errors import UsageError
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Edge, Floor, Region, Scene, Viewpoint
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.tools.navigation.guide import way_to_goal
 from navloom.tools.navigation.triggers import stops_early, struggling
 from tests.tools.navcraft.rooms_in_a_row import (

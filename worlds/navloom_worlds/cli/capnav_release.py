@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from navloom.cli.common import counted
-from navloom.models.secrets import say
+from navloom.models.redaction import print_err
 from navloom_worlds.cli.tour import with_progress
 
 if TYPE_CHECKING:
@@ -31,16 +31,20 @@ def write_release(
     done: list[ReleasedScene] = []
     for each in with_progress(release_scenes(uris, out, wanted, processes), "writing", len(uris)):
         if not isinstance(each, ReleasedScene):
-            say(f"navloom: {each}")
+            print_err(f"navloom: {each}")
             continue
         done.append(each)
         if each.left_out:
-            say(f"   {each.scene}: no way leads to {', '.join(each.left_out)}: not in its tour")
+            print_err(
+                f"   {each.scene}: no way leads to {', '.join(each.left_out)}: not in its tour"
+            )
     kept = sum(each.kept for each in done)
     asked = sum(each.questions for each in done)
-    say(f"wrote {counted(len(done), 'homes')} to {out}, {kept} were there; {asked} questions")
+    print_err(f"wrote {counted(len(done), 'homes')} to {out}, {kept} were there; {asked} questions")
     for body, said in total_answers(done).items():
-        say(f"  {body}: {said['feasible']} feasible, {said['infeasible']} not")
-    say(f"  next: navloom eval capnav --data {out}" + (f" --videos {out}" if wanted.tours else ""))
+        print_err(f"  {body}: {said['feasible']} feasible, {said['infeasible']} not")
+    print_err(
+        f"  next: navloom eval capnav --data {out}" + (f" --videos {out}" if wanted.tours else "")
+    )
     if len(done) < len(uris):
         raise typer.Exit(1)

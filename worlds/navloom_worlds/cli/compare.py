@@ -11,7 +11,7 @@ from navloom.cli.common import loaded, print_json, print_table, save_figure
 from navloom.cli.options import Json, takes
 from navloom.evals.option import Opt
 from navloom.evals.request import Seed, Spec
-from navloom.models.secrets import say, tell
+from navloom.models.redaction import print_err, print_out
 
 if TYPE_CHECKING:
     from navloom_worlds.likeness.home_comparison import HomeFigures
@@ -42,13 +42,13 @@ def compare(
     home is said and skipped; the exit code is then 1.
     """
     from navloom.evals.report.chart import chart
-    from navloom.files import check_place
+    from navloom.files import check_writable
     from navloom_worlds.likeness.home_comparison import compare_homes as hold_against
     from navloom_worlds.likeness.home_comparison import figure_table, likeness_record, type_table
     from navloom_worlds.likeness.likeness_charts import likeness_blocks
 
     if figure is not None:
-        check_place(figure, folder=False)
+        check_writable(figure, folder=False)
     homes, broken = _figures_of(spec, tasks, seed)
     others, more = _figures_of(other, tasks, seed)
     names = (spec, other)
@@ -59,7 +59,7 @@ def compare(
         print_json({"first": spec, "second": other, **likeness_record(lines, homes, others)})
     else:
         print_table(figure_table(lines, *names))
-        tell()
+        print_out()
         print_table(type_table(homes, others, *names))
     if broken + more:
         raise typer.Exit(1)
@@ -68,14 +68,14 @@ def compare(
 def _figures_of(spec: str, tasks: int, seed: int) -> tuple[list[HomeFigures], int]:
     """Return the statistics of the homes that can be loaded, and the number of failures."""
     from navloom.errors import SceneError
-    from navloom.scenes.uri import list_scenes
+    from navloom.scenes.scene_uri import list_scenes
     from navloom_worlds.likeness.home_comparison import home_figures
 
     found, uris = [], list_scenes(spec)
     for scene in loaded(uris):
         found.append(home_figures(scene, tasks=tasks, seed=seed))
         if len(found) % _SAID_EVERY == 0:
-            say(f"{spec}: {len(found)} of {len(uris)} homes")
+            print_err(f"{spec}: {len(found)} of {len(uris)} homes")
     if not found:
         raise SceneError(f"{spec}: none of its homes can be loaded.")
     return found, len(uris) - len(found)

@@ -12,7 +12,7 @@ import typer
 from navloom.cli.common import print_json
 from navloom.cli.options import Json, SceneUri, takes
 from navloom.evals.option import Opt
-from navloom.models.secrets import say, tell
+from navloom.models.redaction import print_err, print_out
 from navloom_worlds.cli.tour import with_progress
 
 if TYPE_CHECKING:
@@ -53,9 +53,9 @@ def drive(
     """
     from navloom.errors import UsageError
     from navloom.evals.video import check_video, write_video
-    from navloom.files import check_place
-    from navloom.scenes.bodies import body_of
-    from navloom.scenes.uri import load_scene
+    from navloom.files import check_writable
+    from navloom.scenes.bodies import resolve_body
+    from navloom.scenes.scene_uri import load_scene
     from navloom_worlds.motion.path_follower import follow_alone
     from navloom_worlds.rendering.body_film import film_bodies
 
@@ -63,8 +63,8 @@ def drive(
         check_video()
         if video.suffix.casefold() != ".mp4":
             raise UsageError(f"cannot film to {video}: expected a name that ends in .mp4")
-        check_place(video, folder=False)
-    scene, whose = load_scene(uri), body_of(body)
+        check_writable(video, folder=False)
+    scene, whose = load_scene(uri), resolve_body(body)
     ride, planned = _set_out(scene, whose, start, goal)
     instants = list(follow_alone(whose.name, ride, _RATE))
     told = _told(ride, planned, instants)
@@ -74,7 +74,7 @@ def drive(
         frames = with_progress(film_bodies(scene, instants), f"filming {scene.uri}", len(instants))
         count = write_video(video, frames, _RATE)
         told["video"] = str(video)
-        say(f"wrote {video}: {count / _RATE:.0f} s, {count} frames")
+        print_err(f"wrote {video}: {count / _RATE:.0f} s, {count} frames")
     if as_json:
         print_json(told)
     else:
@@ -88,7 +88,7 @@ def _set_out(
 ) -> tuple[PathFollower, float | None]:
     """Return the body at its start, and its path's length; None if the path is not its own."""
     from navloom.errors import SceneError
-    from navloom.scenes.bodies import Stand
+    from navloom.scenes.bodies import FloorPose
     from navloom.scenes.distances import heading_to
     from navloom_worlds.motion.body_field import body_field
     from navloom_worlds.motion.body_planner import drive_to_goal
@@ -98,7 +98,7 @@ def _set_out(
     mover, field = mover_of(scene, body), body_field(scene, body)
     wanted, goals = _points(scene, start)[0], _points(scene, goal)
     here = _with_room(field, wanted)
-    stand = None if here is None else mover.settled(Stand(here, 0.0))
+    stand = None if here is None else mover.settled(FloorPose(here, 0.0))
     if stand is None:
         raise SceneError(
             f"{body.name}, {body.width:.2f} m wide, fits nowhere near {start}: expected a place"
@@ -112,13 +112,15 @@ def _set_out(
         )
     if off > _OFF_M:
         x, y, z = stand.position
-        say(f"starts {off:.1f} m from {start}, where there is room: ({x:.2f}, {y:.2f}, {z:.2f})")
+        print_err(
+            f"starts {off:.1f} m from {start}, where there is room: ({x:.2f}, {y:.2f}, {z:.2f})"
+        )
     own = field.way(stand.position, goals, driven=True)
     points = own.points if own else _towards(scene, field, stand.position, goals)
     if not points:
         raise SceneError(f"No way leads from {start} to {goal}, for no body at all.")
     ahead = next((p for p in points if p != stand.position), goals[0])
-    facing = Stand(stand.position, heading_to(stand.position, ahead))
+    facing = FloorPose(stand.position, heading_to(stand.position, ahead))
     if mover.fits(facing):
         stand = facing
     ride = PathFollower(mover, stand, points[1:])
@@ -134,9 +136,9 @@ def _with_room(field: BodyField, wanted: Point3) -> Point3 | None:
     """Return the nearest position where the body can turn, else where it can stand."""
     import numpy as np
 
-    from navloom.scenes.bodies import outer
+    from navloom.scenes.bodies import outer_radius
 
-    roomy = np.flatnonzero(field.clear >= outer(field.body))
+    roomy = np.flatnonzero(field.clear >= outer_radius(field.body))
     if len(roomy):
         found = field.found
         off = np.hypot(found.x[roomy] - wanted[0], found.z[roomy] - wanted[2])
@@ -234,14 +236,16 @@ def _barrier(scene: Scene, body: Embodiment, begun: MotionSnapshot, goal: Point3
 def _say(body: Embodiment, told: dict[str, Any]) -> None:
     gone = f"{told['driven_m']:.2f} m in {told['seconds']:.0f} s"
     if told["arrived"]:
-        tell(f"{body.name} arrives after {gone} (planned {told['planned_m']:.2f} m)")
+        print_out(f"{body.name} arrives after {gone} (planned {told['planned_m']:.2f} m)")
     else:
         what = told["stopped_by"] or "too little room"
         x, y, z = told["ends_at"]
         way = "no way of its own leads there; " if told["planned_m"] is None else ""
-        tell(f"{body.name} does not arrive: {way}{what} stops it at ({x}, {y}, {z}) after {gone}")
+        print_out(
+            f"{body.name} does not arrive: {way}{what} stops it at ({x}, {y}, {z}) after {gone}"
+        )
     if told.get("barrier"):
-        tell(f"   {told['barrier']}")
+        print_out(f"   {told['barrier']}")
     for each in told["touched"]:
         x, _, z = each["point"]
-        tell(f"   touched {each['what']} at ({x:.2f}, {z:.2f})")
+        print_out(f"   touched {each['what']} at ({x:.2f}, {z:.2f})")

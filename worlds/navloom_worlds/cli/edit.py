@@ -8,7 +8,7 @@ from typing import Annotated
 
 from navloom.cli.options import SceneUri, takes
 from navloom.evals.option import Opt
-from navloom.models.secrets import say
+from navloom.models.redaction import print_err
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,15 +60,15 @@ def edit(
     A closed door stays a way for those who can open it. What would leave no way is refused.
     """
     from navloom.errors import UsageError
-    from navloom.files import check_place
+    from navloom.files import check_writable
     from navloom.scenes.formats.scene_json import save
-    from navloom.scenes.uri import load_scene
+    from navloom.scenes.scene_uri import load_scene
     from navloom_worlds.mend import scene_edits as changes
 
     asked = asdict(edits)
     if not any(asked.values()):
         flags = [f"--{each.rstrip('_')}" for each in asked]
         raise UsageError(f"say what to change with {', '.join(flags[:-1])} or {flags[-1]}")
-    check_place(out, folder=False)
+    check_writable(out, folder=False)
     copy = changes.edit_scene(load_scene(uri), out.stem, **asked)
-    say(f"wrote {save(copy, out)}: {copy.notes[-1]}")
+    print_err(f"wrote {save(copy, out)}: {copy.notes[-1]}")

@@ -11,7 +11,7 @@ from navloom.cli.common import loaded, print_json
 from navloom.cli.options import Json, takes
 from navloom.evals.option import Opt
 from navloom.evals.request import Spec
-from navloom.models.secrets import say, tell
+from navloom.models.redaction import print_err, print_out
 
 if TYPE_CHECKING:
     from navloom.scenes.bodies import Embodiment
@@ -34,27 +34,27 @@ def map_(
     things for its middle (grey), and things and walls (dark). A broken home is said and skipped;
     the exit code is then 1.
     """
-    from navloom.files import check_place
-    from navloom.scenes.bodies import body_of
-    from navloom.scenes.uri import list_scenes
+    from navloom.files import check_writable
+    from navloom.scenes.bodies import resolve_body
+    from navloom.scenes.scene_uri import list_scenes
 
-    embodiment = body_of(body)
+    embodiment = resolve_body(body)
     uris = list_scenes(spec)
-    check_place(out, folder=True)
+    check_writable(out, folder=True)
     out.mkdir(parents=True, exist_ok=True)
     found = []
     for scene in loaded(uris):
         for told in _mapped(scene, embodiment, out):
             found.append(told)
             if not as_json:
-                tell(
+                print_out(
                     f"{told['picture']}: {embodiment.name} reaches {told['reached_m2']} of"
                     f" {told['floor_m2']} m² of floor {told['floor']}"
                     f" ({told['apart_m2']} m² more are apart)"
                 )
     if as_json:
         print_json(found)
-    say(f"{out}: {len(found)} storeys mapped")
+    print_err(f"{out}: {len(found)} storeys mapped")
     if len({each["scene"] for each in found}) < len(uris):
         raise typer.Exit(1)
 

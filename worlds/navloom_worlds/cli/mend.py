@@ -11,7 +11,7 @@ import typer
 from navloom.cli.common import print_json, write_page
 from navloom.cli.options import Json, SceneUri, WithLicensed, takes
 from navloom.evals.option import Opt
-from navloom.models.secrets import say, tell
+from navloom.models.redaction import print_err, print_out
 
 if TYPE_CHECKING:
     from navloom.scenes.scene import Scene
@@ -43,15 +43,15 @@ def mend(
     Written are a page with both on the plan, and each changed home. Without --from or --to it is
     all rooms; without both, rooms that are joined. The exit code is 1 where a pair stays blocked.
     """
-    from navloom.files import check_place
-    from navloom.scenes.bodies import body_of
-    from navloom.scenes.uri import load_scene
+    from navloom.files import check_writable
+    from navloom.scenes.bodies import resolve_body
+    from navloom.scenes.scene_uri import load_scene
     from navloom_worlds.mend.home_changes import load_costs
     from navloom_worlds.mend.mend_report import mends_table, write_mends
     from navloom_worlds.mend.mend_search import find_mend as mended
 
-    check_place(out, folder=True)
-    prices, whose = load_costs(costs), body_of(body)
+    check_writable(out, folder=True)
+    prices, whose = load_costs(costs), resolve_body(body)
     scene = load_scene(uri)
     found = []
     for a, b in _pairs(scene, start, goal):
@@ -59,17 +59,17 @@ def mend(
         found.append(one)
         if not as_json:
             done = "gets there" if one.before.arrived else "mended" if one.proven else "blocked"
-            say(f"{a} to {b}: {done}" + (f", {one.cost:,.0f}" if one.proven else ""))
+            print_err(f"{a} to {b}: {done}" + (f", {one.cost:,.0f}" if one.proven else ""))
             for change in one.changes:
-                tell(f"  {change.words} ({change.cost:,.0f})")
+                print_out(f"  {change.words} ({change.cost:,.0f})")
             if one.why:
-                say(f"   {one.why}")
+                print_err(f"   {one.why}")
     for line in write_mends(scene, found, out):
-        say(line)
+        print_err(line)
     if as_json:
         print_json([one.record() for one in found])
     page = write_page([out], out, licensed=with_licensed)
-    say(f"wrote {page}: {len(mends_table(found).rows)} pairs")
+    print_err(f"wrote {page}: {len(mends_table(found).rows)} pairs")
     if any(not one.before.arrived and not one.proven for one in found):
         raise typer.Exit(1)
 

@@ -14,7 +14,7 @@ from navloom.cli.options import Json, takes
 from navloom.evals.option import Opt
 from navloom.evals.progress import DisplayName
 from navloom.evals.request import Spec
-from navloom.models.secrets import harmless, say
+from navloom.models.redaction import print_err, printable_text
 
 if TYPE_CHECKING:
     from navloom_worlds.rendering.panorama_export import RenderOutcome
@@ -59,12 +59,12 @@ def render(
     renders again what is missing or was changed. A broken home is said and skipped; the exit code
     is then 1.
     """
-    from navloom.files import check_place
-    from navloom.scenes.uri import list_scenes
+    from navloom.files import check_writable
+    from navloom.scenes.scene_uri import list_scenes
     from navloom.sim.panorama.manifest import RenderRequest
     from navloom_worlds.rendering.panorama_export import render_scenes
 
-    check_place(out, folder=True)
+    check_writable(out, folder=True)
     uris = list_scenes(spec)
     asked = RenderRequest(
         backend=backend, views=views, size=size, format=format_, depth=depth, ids=ids, light=light
@@ -86,7 +86,7 @@ def render(
                 "failed": outcome.failed,
             }
         )
-    say(
+    print_err(
         f"{out}: {counted(outcome.scenes, 'homes')}, {outcome.rendered} viewpoints rendered,"
         f" {outcome.kept} were there already"
     )
@@ -128,14 +128,16 @@ class _Progress:
             self._bar.update(self._task, completed=outcome.scenes, said=line)
         elif self._kind == "plain" and now - self._said >= _SAID_EVERY_S:
             self._said = now
-            say(line)
+            print_err(line)
 
     def note(self, text: str) -> None:
         """Print one line for the user."""
         if self._bar is not None:
-            self._bar.console.print(harmless(text), markup=False, highlight=False, soft_wrap=True)
+            self._bar.console.print(
+                printable_text(text), markup=False, highlight=False, soft_wrap=True
+            )
         elif self._kind != "none":
-            say(text)
+            print_err(text)
 
     def close(self) -> None:
         """Stop the bar in its current state."""

@@ -9,7 +9,7 @@ from navloom.cli.options import How, Json, Out, Study, takes
 from navloom.evals.option import Opt
 from navloom.evals.request import MOST, Seed, Spec
 from navloom.evals.session import Session
-from navloom.models.secrets import say, tell
+from navloom.models.redaction import print_err, print_out
 from navloom_worlds.teams.team_request import TeamRequest
 
 
@@ -74,5 +74,5 @@ def teams(
         print_json(tables[0].record)
     else:
         for table in tables:
-            tell(f"{table.markdown()}\n")
-    say(f"wrote {write_page([out], out)}")
+            print_out(f"{table.markdown()}\n")
+    print_err(f"wrote {write_page([out], out)}")

@@ -12,7 +12,7 @@ from navloom.cli.common import loaded, print_json
 from navloom.cli.options import Json, takes
 from navloom.evals.option import Opt
 from navloom.evals.request import Spec
-from navloom.models.secrets import say, tell
+from navloom.models.redaction import print_err, print_out
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,8 +45,8 @@ def tour(
     """
     from navloom.errors import UsageError
     from navloom.evals.video import check_video
-    from navloom.files import check_place
-    from navloom.scenes.uri import list_scenes
+    from navloom.files import check_writable
+    from navloom.scenes.scene_uri import list_scenes
 
     check_video()
     uris = list_scenes(spec)
@@ -55,7 +55,7 @@ def tour(
     folder = len(uris) > 1 or not out.suffix
     if not folder and out.suffix.casefold() != ".mp4":
         raise UsageError(f"cannot film to {out}: expected a name that ends in .mp4")
-    check_place(out, folder=folder)
+    check_writable(out, folder=folder)
     filmed = []
     for scene in loaded(uris):
         path = out / f"{scene.id}.mp4" if folder else out
@@ -74,11 +74,11 @@ def _film(scene: Scene, path: Path, pace: str, as_json: bool) -> dict[str, Any]:
     seconds = [_second(moment) for moment in planned.moments(1)]
     if not as_json:
         for each in seconds:
-            tell(f"{each['second']:>5} s  {each['viewpoint']:<10} {each['region'] or ''}")
+            print_out(f"{each['second']:>5} s  {each['viewpoint']:<10} {each['region'] or ''}")
     count = write_video(path, _frames(planned, rate, words=pace == "people"), rate)
-    say(f"wrote {path}: {scene.uri}, {planned.seconds:.0f} s, {count} frames")
+    print_err(f"wrote {path}: {scene.uri}, {planned.seconds:.0f} s, {count} frames")
     if planned.left_out:
-        say(f"   no way leads to {', '.join(planned.left_out)}: left out")
+        print_err(f"   no way leads to {', '.join(planned.left_out)}: left out")
     return {"scene": scene.uri, "path": str(path), "frames": count, "seconds": seconds}
 
 

@@ -18,7 +18,7 @@ is blocked. ``agent_profiles.json`` has the bodies. The benchmark's cells also h
 an annotator clicked; here there is no ``timestamp``.
 
 Questions are made by rules, from an item in one room to an item in another. Each name is
-unambiguous in its room (:mod:`navloom.scenes.formats.told_apart`). No model is called;
+unambiguous in its room (:mod:`navloom.scenes.formats.referring_expressions`). No model is called;
 ``navloom synth capnav`` has questions written by a model.
 """
 
@@ -44,13 +44,13 @@ from navloom.errors import NavloomError, SceneError, SimulatorError
 from navloom.evals.capnav.collect import Balance, RouteFacts, Steer, candidates
 from navloom.evals.capnav.request import Wanted
 from navloom.evals.video import write_video
-from navloom.scenes.bodies import ALIASES, Embodiment, as_benchmark, canonical
-from navloom.scenes.formats.capnav_nodes import Node, nodes_of
-from navloom.scenes.formats.told_apart import landmarks
-from navloom.scenes.passability import estimate
+from navloom.scenes.bodies import ALIASES, Embodiment, benchmark_profile, canonical_name
+from navloom.scenes.formats.capnav_nodes import CapNavNode, region_nodes
+from navloom.scenes.formats.referring_expressions import landmark_phrases
+from navloom.scenes.passability import estimate_links
 from navloom.scenes.scene import Box, Item, Scene
-from navloom.scenes.traverse_table import Traversability
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
+from navloom.scenes.traversability_table import Traversability
 from navloom.tools.capnav.feasible import route
 from navloom.tools.capnav.grounding import AGENT
 from navloom.tools.capnav.named_places import (
@@ -99,11 +99,11 @@ def question_ends(scene: Scene) -> dict[str, list[tuple[str, str]]]:
     Args:
         scene: with items.
     """
-    names = [stem(plain(node.name)) for node in nodes_of(scene).values()]
+    names = [stem(plain(node.name)) for node in region_nodes(scene).values()]
     words, found = load_words(), {}
     for region in scene.regions:
         fine = []
-        for said, item in landmarks(scene, region.id):
+        for said, item in landmark_phrases(scene, region.id):
             told = stem(plain(said))
             # The public scorer finds the ends by node names, and splits at the first "to".
             clear = not found_in(told, names) and not re.search(r"\b(?:to|from)\b", said)
@@ -128,7 +128,7 @@ def sample_questions(
         pairs: regions that are :func:`question_ends` and connected.
         shown: time when a tour shows each region ("00:26"), for the reasons.
     """
-    nodes, things = nodes_of(scene), question_ends(scene)
+    nodes, things = region_nodes(scene), question_ends(scene)
     used: Counter[str] = Counter()
     made = []
     for pair in pairs:
@@ -146,7 +146,7 @@ def _question(
     pair: Pair,
     route: Sequence[str],
     said: tuple[str, str],
-    nodes: Mapping[str, Node],
+    nodes: Mapping[str, CapNavNode],
     shown: Mapping[str, str],
 ) -> dict[str, Any]:
     start, end = (nodes[region] for region in pair)
@@ -169,7 +169,7 @@ def _question(
 
 
 def _reason(
-    pair: Pair, route: Sequence[str], nodes: Mapping[str, Node], shown: Mapping[str, str]
+    pair: Pair, route: Sequence[str], nodes: Mapping[str, CapNavNode], shown: Mapping[str, str]
 ) -> str:
     """Return the reason of a question: the tour's times of its ends, and the shortest route."""
     told = ""
@@ -198,14 +198,14 @@ def capnav_files(
         truth: traversability of the scene's regions, for each body.
         details: further cells ``startDetail:node_N`` and ``endDetail:node_N`` by body.
     """
-    nodes, name = nodes_of(scene), release_name(scene)
+    nodes, name = region_nodes(scene), release_name(scene)
     return {
         f"graphs/{name}-graph.json": encode_json(_graph(truth, nodes)),
         f"traverse/{name}-traverse.json": encode_json(_cells(truth, nodes, details or {})),
     }
 
 
-def _graph(truth: Traversability, nodes: Mapping[str, Node]) -> dict[str, Any]:
+def _graph(truth: Traversability, nodes: Mapping[str, CapNavNode]) -> dict[str, Any]:
     return {
         "nodes": [
             {
@@ -229,7 +229,7 @@ def _once(truth: Traversability) -> list[tuple[str, str]]:
 
 
 def _cells(
-    truth: Traversability, nodes: Mapping[str, Node], details: Mapping[str, Mapping[str, Any]]
+    truth: Traversability, nodes: Mapping[str, CapNavNode], details: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
     written: dict[str, Any] = {}
     for body in truth.bodies:
@@ -275,10 +275,10 @@ def detail_cells(
     for each in questions:
         named.setdefault(("start", each.start), {})[each.things[0]] = None
         named.setdefault(("end", each.end), {})[each.things[1]] = None
-    nodes = nodes_of(scene)
+    nodes = region_nodes(scene)
     cells: dict[str, dict[str, Any]] = {}
     for body in bodies:
-        mine = cells.setdefault(canonical(body.name), {})
+        mine = cells.setdefault(canonical_name(body.name), {})
         for (end, region), things in named.items():
             items = [scene.item_by_id[each] for each in things]
             far = [item.name for item in items if not _near(scene, body, region, item)]
@@ -348,7 +348,7 @@ def release_scene(uri: str, folder: Path, wanted: Wanted) -> ReleasedScene:
         )
     drives = wanted.truth == "driven" and scene.walls
     driven = driven_ground_truth(scene, wanted.bodies) if drives else None
-    truth = driven.table if driven else estimate(scene, wanted.bodies)
+    truth = driven.table if driven else estimate_links(scene, wanted.bodies)
     tour = plan_tour(scene)
     shown = first_shown(tour)
     sampled, facts = _sampled(scene, truth, wanted, shown if wanted.tours else {})
@@ -365,7 +365,7 @@ def release_scene(uri: str, folder: Path, wanted: Wanted) -> ReleasedScene:
     noted = {
         "asked": asked,
         "notes": list(scene.notes),
-        "nodes": {node.id: region for region, node in nodes_of(scene).items()},
+        "nodes": {node.id: region for region, node in region_nodes(scene).items()},
         "truth": driven.record() if driven else {},
         "details": [{"start": q.things[0], "end": q.things[1]} for q in sampled],
         "balance": Balance.of(facts).record(),
@@ -453,7 +453,7 @@ def release_scenes(
         SceneError: the profiles cannot be written.
         SimulatorError: a process died.
     """
-    profiles = encode_json([as_benchmark(body) for body in wanted.bodies])
+    profiles = encode_json([benchmark_profile(body) for body in wanted.bodies])
     write_files(folder, {PROFILES: profiles})
     if processes == 1 or len(uris) < 2:
         for uri in uris:

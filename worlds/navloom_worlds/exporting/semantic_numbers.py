@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from shapely import Polygon
 
 from navloom.errors import SceneError
-from navloom.scenes.distances import per_scene
+from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene import Scene
 from navloom_worlds.exporting.face_orientation import mesh_to_export
 from navloom_worlds.geometry.mesh import SceneMesh
@@ -231,7 +231,7 @@ def region_numbers(scene: Scene) -> dict[str, int]:
 
 
 def _numbered(scene: Scene) -> tuple[tuple[SemanticLine, ...], NDArray[np.int32]]:
-    return per_scene(scene, "semantic_numbers", lambda: _made(scene))
+    return scene_cached(scene, "semantic_numbers", lambda: _made(scene))
 
 
 def _made(scene: Scene) -> tuple[tuple[SemanticLine, ...], NDArray[np.int32]]:

@@ -14,14 +14,14 @@ from typing import Any
 
 from PIL import ImageColor
 
-from navloom.files import packaged
+from navloom.files import package_yaml
 from navloom.scenes.scene import Item
 from navloom_worlds.geometry.solids import RGB, Surface
 from navloom_worlds.geometry.textures import texture_repeat
 from navloom_worlds.homes.catalogue import active_catalogue
 
 _NEUTRAL: RGB = (0.70, 0.68, 0.64)
-_TABLES: dict[str, Any] = packaged("navloom_worlds.geometry", "colours.yaml")
+_TABLES: dict[str, Any] = package_yaml("navloom_worlds.geometry", "colours.yaml")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TypeVar
 
-from navloom.files import packaged
+from navloom.files import package_yaml
 from navloom.scenes.scene import Region
 from navloom_worlds.geometry.colours import material_surface, shade_colour, stable_hash
 from navloom_worlds.geometry.solids import RGB, Surface
@@ -27,7 +27,7 @@ STONE = Surface((0.68, 0.66, 0.62), "concrete", 2.0)
 
 T = TypeVar("T")
 
-_TABLES = packaged("navloom_worlds.geometry", "colours.yaml")
+_TABLES = package_yaml("navloom_worlds.geometry", "colours.yaml")
 
 
 def _chosen(rows: list[list[float]]) -> tuple[RGB, ...]:

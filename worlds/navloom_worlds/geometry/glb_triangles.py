@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import SceneError
-from navloom.scenes.checked_files import read_bytes, short
+from navloom.scenes.safe_files import read_bytes, repr_of
 from navloom_worlds.geometry.mesh_validation import MOST_BYTES, check_gltf, one_line_errors
 
 MOST_FACES = 20_000_000
@@ -259,5 +259,5 @@ def _own(node: dict[str, Any]) -> NDArray[np.float64]:
         matrix[:3, :3] *= np.array(node.get("scale", (1, 1, 1)), dtype=np.float64)
         matrix[:3, 3] = np.array(node.get("translation", (0, 0, 0)), dtype=np.float64)
     if not np.isfinite(matrix).all():
-        raise ValueError(f"a node's transform is no number: {short(json.dumps(node))}")
+        raise ValueError(f"a node's transform is no number: {repr_of(json.dumps(node))}")
     return matrix

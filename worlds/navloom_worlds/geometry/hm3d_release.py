@@ -7,8 +7,8 @@ links from touching floors, viewpoints from the walkable area.
 
 from __future__ import annotations
 
-from navloom.scenes.checked_files import checked
 from navloom.scenes.formats.scan_files import ScanFiles
+from navloom.scenes.safe_files import scene_errors
 from navloom.scenes.scene import Scene
 from navloom_worlds.geometry.scan_reader import read_scan
 from navloom_worlds.geometry.scan_rooms import Labels
@@ -25,7 +25,7 @@ def load_home(files: ScanFiles, labels: Labels | None = None) -> Scene:
     Raises:
         SceneError: a file is missing or broken, or a person can stand nowhere in the home.
     """
-    with checked(files.folder):
+    with scene_errors(files.folder):
         scan = read_scan(files)
         notes = []
         if files.looks is None and files.packed is not None:

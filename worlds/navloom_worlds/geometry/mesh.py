@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 from navloom import scenes
 from navloom.disk_cache import MESHES, code_key, content_key
 from navloom.errors import SceneError
-from navloom.scenes.checked_files import MESH_ENDINGS
-from navloom.scenes.distances import forget, per_scene
-from navloom.scenes.formats.scan_files import ScanFiles, scan_of
+from navloom.scenes.distances import drop_cached, scene_cached
+from navloom.scenes.formats.scan_files import ScanFiles, scan_files_of
+from navloom.scenes.memory_policy import SPARING
+from navloom.scenes.safe_files import MESH_ENDINGS
 from navloom.scenes.scene import Item, Point3, Scene
-from navloom.scenes.sparing import SPARING
 from navloom_worlds.geometry.ray_casting import RayCaster
 from navloom_worlds.geometry.semantic_ids import SHELL, item_owner, opening_owner, structure_owners
 from navloom_worlds.geometry.solids import (
@@ -164,8 +164,8 @@ def scene_mesh(scene: Scene) -> SceneMesh:
     if SPARING.meshes is not None and not (_meshed and _meshed[-1] is scene):
         _meshed[:] = [*(each for each in _meshed if each is not scene), scene]
         while len(_meshed) > SPARING.meshes:
-            forget(_meshed.pop(0), "mesh")
-    return per_scene(scene, "mesh", lambda: _made(scene))
+            drop_cached(_meshed.pop(0), "mesh")
+    return scene_cached(scene, "mesh", lambda: _made(scene))
 
 
 _meshed: list[Scene] = []
@@ -202,7 +202,7 @@ def mesh_cache_key(scene: Scene) -> str | None:
     """
     if not is_procedural(scene) or len(scene.walls) + len(scene.items) < _FEW:
         return None
-    return per_scene(scene, "mesh key", lambda: _key(scene))
+    return scene_cached(scene, "mesh key", lambda: _key(scene))
 
 
 def _key(scene: Scene) -> str:
@@ -318,7 +318,7 @@ def _things(scene: Scene) -> Iterator[Owned]:
 
 
 def _scan_of(scene: Scene) -> ScanFiles | None:
-    files = per_scene(scene, "scan_of", lambda: scan_of(scene))
+    files = scene_cached(scene, "scan_of", lambda: scan_files_of(scene))
     return files if files is not None and files.seen else None
 
 

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from navloom.errors import SceneError
-from navloom.scenes.checked_files import MESH_ENDINGS, read_bytes, short
 from navloom.scenes.formats.scene_json import load_file
+from navloom.scenes.safe_files import MESH_ENDINGS, read_bytes, repr_of
 from navloom.scenes.scene import Point3, Scene
 from navloom_worlds.geometry.mesh_validation import (
     MOST_BYTES,
@@ -77,7 +77,7 @@ class SidecarResolver(trimesh.resolvers.Resolver):
             # trimesh ignores files that it cannot read, so the refusal is stored.
             if "no such file" in str(error):
                 self.missing.append(key)
-                gone = f"{self.path}: names {short(key)}, and there is no such file beside it."
+                gone = f"{self.path}: names {repr_of(key)}, and there is no such file beside it."
                 raise SceneError(gone) from error
             self.refused = self.refused or str(error)
             raise

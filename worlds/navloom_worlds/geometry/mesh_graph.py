@@ -20,7 +20,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 from shapely import Polygon
 
-from navloom.scenes.floor_graph import BODY, FreeFloor, fill
+from navloom.scenes.floor_graph import BODY, FreeFloor, fill_floor
 from navloom.scenes.scene import Edge, Floor, Point3, Viewpoint
 from navloom_worlds.geometry.mesh import CellGrid
 from navloom_worlds.geometry.walkable_area import WalkableField, place_adjacency
@@ -91,7 +91,7 @@ def build_mesh_graph(field: WalkableField, rooms_of: Ints | None = None) -> Mesh
     floors, storey_of = _storeys(levels)
     rooms = [_room(i, level) for i, level in enumerate(levels)]
     edges = [edge for way in _ways_between(field, levels) for edge in _climb(field, way, rooms)]
-    edges += [edge for room in rooms for edge in fill(room)]
+    edges += [edge for room in rooms for edge in fill_floor(room)]
     graph = _renamed(field, floors, rooms, storey_of, edges)
     return graph if rooms_of is None else replace(graph, rooms=_rooms_at(field, graph, rooms_of))
 

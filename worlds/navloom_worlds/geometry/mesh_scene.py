@@ -12,9 +12,9 @@ from pathlib import Path
 import shapely
 
 from navloom.errors import SceneError
-from navloom.scenes.checked_files import MESH_ENDINGS, checked, short
-from navloom.scenes.distances import per_scene
+from navloom.scenes.distances import scene_cached
 from navloom.scenes.lexicon import classify
+from navloom.scenes.safe_files import MESH_ENDINGS, repr_of, scene_errors
 from navloom.scenes.scene import Floor, Item, Scene, Viewpoint
 from navloom_worlds.geometry.mesh import SceneMesh, file_parts, merge_parts
 from navloom_worlds.geometry.mesh_file import MeshFile, MeshNode, load_mesh_file
@@ -60,18 +60,18 @@ def load(folder: Path, scene_id: str) -> Scene:
         SceneError: the file is broken, or a person can stand nowhere in it.
     """
     if Path(scene_id).name != scene_id or scene_id == "..":
-        raise SceneError(f"{short(scene_id)} is not the name of a file in {folder}.")
+        raise SceneError(f"{repr_of(scene_id)} is not the name of a file in {folder}.")
     path = folder / scene_id
     file = load_mesh_file(path)
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", scene_id).lstrip("._-")[:100] or "mesh"
-    with checked(path):
+    with scene_errors(path):
         scene = _bare(file, name) if file.beside is None else file.beside
         mesh = merge_parts(file_parts(scene, file))
         if file.beside is None or not scene.viewpoints:
             scene = _with_graph(scene, mesh, path)
         scene = scene.replace(id=name, source="mesh")
     # The triangles are at hand, so they are cached for the scene.
-    per_scene(scene, "mesh", lambda: mesh)
+    scene_cached(scene, "mesh", lambda: mesh)
     return scene
 
 
@@ -79,7 +79,7 @@ def _bare(file: MeshFile, name: str) -> Scene:
     """Return the scene of a mesh alone, before its navigation graph is made."""
     notes = [
         "Of rooms, doors and what is portable a mesh says no more than the names of its parts.",
-        *(f"The file names {short(each)}, which is not there." for each in file.missing[:5]),
+        *(f"The file names {repr_of(each)}, which is not there." for each in file.missing[:5]),
     ]
     return Scene(
         id=name,

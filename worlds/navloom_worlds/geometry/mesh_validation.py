@@ -15,7 +15,7 @@ import numpy as np
 from PIL import Image
 
 from navloom.errors import SceneError
-from navloom.scenes.checked_files import parse_json, short
+from navloom.scenes.safe_files import parse_json, repr_of
 from navloom_worlds.geometry.solids import TextureImage
 
 MOST_BYTES = 1_000_000_000
@@ -73,7 +73,8 @@ def resolve_sidecar(path: Path, name: str) -> Path:
     found = (folder / plain).resolve() if "\0" not in plain else folder.parent
     if not plain or "://" in plain or not found.is_relative_to(folder):
         raise SceneError(
-            f"{path}: names {short(name)}, which leads out of its folder: expected files beside it."
+            f"{path}: names {repr_of(name)}, which leads out of its folder: expected files beside"
+            " it."
         )
     return found
 
@@ -91,7 +92,7 @@ def check_gltf(path: Path, raw: bytes) -> dict[str, Any]:
     """
     content = parse_json(_json_of(path, raw), path)
     if not isinstance(content, dict):
-        raise SceneError(f"{path}: expected a glTF object, found {short(content)}.")
+        raise SceneError(f"{path}: expected a glTF object, found {repr_of(content)}.")
     used = [*_list(content, "extensionsUsed", path), *_list(content, "extensionsRequired", path)]
     for each in _PACKED:
         if each in used:
@@ -115,7 +116,7 @@ def _json_of(path: Path, raw: bytes) -> bytes:
         raise SceneError(f"{path}: expected a GLB, and the file has {len(raw)} bytes.")
     magic, version, length, first, kind = struct.unpack("<5I", raw[:20])
     if magic != _GLB or kind != _CHUNK_JSON:
-        raise SceneError(f"{path}: is no GLB: it begins with {short(raw[:4])}, expected b'glTF'.")
+        raise SceneError(f"{path}: is no GLB: it begins with {repr_of(raw[:4])}, expected b'glTF'.")
     if version != 2:
         raise SceneError(f"{path}: is glTF {version}: expected glTF 2.")
     if length > len(raw) or 20 + first > len(raw):
@@ -129,7 +130,7 @@ def _json_of(path: Path, raw: bytes) -> bytes:
 def _list(content: dict[str, Any], key: str, path: Path) -> list[Any]:
     value = content.get(key, [])
     if not isinstance(value, list):
-        raise SceneError(f"{path}: {key}: expected a list, found {short(value)}.")
+        raise SceneError(f"{path}: {key}: expected a list, found {repr_of(value)}.")
     return value
 
 
@@ -158,7 +159,7 @@ def _check_tree(path: Path, nodes: list[Any]) -> None:
             if not isinstance(child, int) or not 0 <= child < len(nodes) or child in above:
                 raise SceneError(
                     f"{path}: nodes[{i}]: expected children that are nodes of one parent each, "
-                    f"found {short(child)}."
+                    f"found {repr_of(child)}."
                 )
             above.add(child)
 

@@ -36,9 +36,9 @@ from PIL import Image
 from scipy.spatial import KDTree
 
 from navloom.errors import SceneError
-from navloom.scenes.checked_files import read_bytes, short
 from navloom.scenes.formats.mp3d_house import read_house
-from navloom.scenes.formats.scan_files import ScanFiles, missing
+from navloom.scenes.formats.scan_files import ScanFiles, missing_file
+from navloom.scenes.safe_files import read_bytes, repr_of
 from navloom.scenes.scene import Box
 from navloom_worlds.geometry.glb_triangles import MOST_FACES, Floats, GlbTriangles, Ints, read_glb
 from navloom_worlds.geometry.mesh_validation import MOST_BYTES, check_extent, one_line_errors
@@ -110,7 +110,7 @@ def read_semantic_txt(path: Path) -> tuple[SemanticEntry, ...]:
     text = read_bytes(path, most=_MOST_BYTES).decode("utf-8-sig", errors="replace")
     lines = text.splitlines()
     if not lines or HEAD not in lines[0]:
-        found = short(lines[0]) if lines else "nothing"
+        found = repr_of(lines[0]) if lines else "nothing"
         raise SceneError(f"{path}: line 1: expected '{HEAD}', found {found}.")
     found_lines: list[SemanticEntry] = []
     numbers: dict[int, int] = {}
@@ -139,12 +139,12 @@ def _line(path: Path, at: int, line: str) -> SemanticEntry:
     match = _LINE.fullmatch(line)
     if match is None:
         raise SceneError(
-            f'{path}: line {at}: expected number,RRGGBB,"category",region, found {short(line)}.'
+            f'{path}: line {at}: expected number,RRGGBB,"category",region, found {repr_of(line)}.'
         )
     number, hexed, category, region = match.groups()
     if len(hexed) != 6:
         raise SceneError(
-            f"{path}: line {at}: expected a colour of six hex digits, found {short(hexed)}."
+            f"{path}: line {at}: expected a colour of six hex digits, found {repr_of(hexed)}."
         )
     if len(number) > 8 or not 0 < int(number) <= MOST_NUMBER:
         raise SceneError(
@@ -329,7 +329,7 @@ def read_semantic_ply(path: Path) -> PlyTriangles:
 
     raw = read_bytes(path, most=MOST_BYTES)
     if not raw.startswith(b"ply"):
-        raise SceneError(f"{path}: is no PLY: it begins with {short(raw[:4])}, expected b'ply'.")
+        raise SceneError(f"{path}: is no PLY: it begins with {repr_of(raw[:4])}, expected b'ply'.")
     _check_head(path, raw)
     with one_line_errors(f"{path}: cannot be read as PLY"):
         loaded: dict[str, Any] = load_ply(io.BytesIO(raw), skip_materials=True)
@@ -478,7 +478,7 @@ def _release_scan(files: ScanFiles) -> Scan:
         there, gone = f"{files.stem}.semantic.glb", f"{files.stem}.semantic.txt"
         if files.semantic is None:
             there, gone = gone, there
-        raise missing(files, gone, f"it beside {there}, as HM3D's release has both or neither")
+        raise missing_file(files, gone, f"it beside {there}, as HM3D's release has both or neither")
     if files.semantic is None or files.numbers is None:
         return _bare(files)
     lines = read_semantic_txt(files.numbers)
@@ -505,7 +505,7 @@ def _bare(files: ScanFiles) -> Scan:
     path = files.looks or files.packed
     if path is None:
         ending = "_semantic.ply and .house" if files.source == "mp3d" else ".semantic.glb"
-        raise missing(files, "mesh", f"{files.stem}.glb, or {files.stem}{ending}")
+        raise missing_file(files, "mesh", f"{files.stem}.glb, or {files.stem}{ending}")
     glb = read_glb(path)
     vertices = to_scene_frame(glb.vertices, False)
     _check_metres(path, vertices)

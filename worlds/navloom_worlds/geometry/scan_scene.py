@@ -23,7 +23,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from scipy.spatial import KDTree
 
 from navloom.errors import SceneError
-from navloom.scenes.formats.hm3d import apart_note, step_note, step_of, unlisted_note
+from navloom.scenes.formats.hm3d import known_step, parts_note, step_note, unlisted_note
 from navloom.scenes.lexicon import classify
 from navloom.scenes.scene import (
     Box,
@@ -231,7 +231,7 @@ def make_links(
                 kind=kind,
                 point=way.point,
                 width=round(way.width + 2 * _BODY, 2),
-                step=step_of(rise),
+                step=known_step(rise),
                 door="open" if kind == "door" else None,
             )
         )
@@ -495,4 +495,4 @@ def _room_notes(
     shut = [region.id for region in rooms.regions if region.id not in stood]
     if shut:
         yield f"{len(shut)} rooms cannot be walked into: {', '.join(shut[:9])}."
-    yield from apart_note((each.id for each in rooms.regions if each.id in stood), links)
+    yield from parts_note((each.id for each in rooms.regions if each.id in stood), links)

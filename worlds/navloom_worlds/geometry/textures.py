@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from navloom.errors import SceneError, did_you_mean
-from navloom.files import packaged
+from navloom.files import package_yaml
 
 _SIZE = 256
 Grey = NDArray[np.float64]
@@ -343,4 +343,4 @@ _MAKERS: dict[str, Callable[[], Grey]] = {
 }
 TEXTURES = tuple(_MAKERS)
 """Names of all textures."""
-_REPEATS: dict[str, float] = packaged("navloom_worlds.geometry", "colours.yaml")["repeats"]
+_REPEATS: dict[str, float] = package_yaml("navloom_worlds.geometry", "colours.yaml")["repeats"]

@@ -29,7 +29,7 @@ from navloom.sim.protocol import (
     Pose,
     RenderedView,
     View,
-    physics_rules,
+    parse_physics,
 )
 from navloom_worlds.geometry import has_geometry
 from navloom_worlds.habitat.habitat_process import (
@@ -78,7 +78,7 @@ def make(
             missing render device is reported at the first image
             (:func:`navloom_worlds.habitat.habitat_process.check_rendering` checks it in advance).
     """
-    rules = physics_rules(physics, collision_threshold)
+    rules = parse_physics(physics, collision_threshold)
     if captions is None or isinstance(captions, (str, FilePath)):
         captions = captions_for(scene, captions)
     where = None if dataset is None else FilePath(dataset).expanduser().resolve()

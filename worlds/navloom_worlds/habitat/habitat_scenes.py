@@ -24,9 +24,9 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.disk_cache import HABITAT, code_key, content_key
 from navloom.errors import SceneError, SimulatorError, did_you_mean
-from navloom.scenes.checked_files import read_json, short
-from navloom.scenes.distances import per_scene
-from navloom.scenes.formats.scan_files import scan_of
+from navloom.scenes.distances import scene_cached
+from navloom.scenes.formats.scan_files import scan_files_of
+from navloom.scenes.safe_files import read_json, repr_of
 from navloom.scenes.scene import Scene
 from navloom_worlds import exporting
 from navloom_worlds.exporting.habitat_files import save_habitat, scene_handle
@@ -97,7 +97,7 @@ def find_in_dataset(config: Path, names: Sequence[str]) -> DatasetScene:
     known = {**stages, **instances}
     if not known:
         patterns = [each for part in parts for named in part.paths.values() for each in named]
-        named = ", ".join(map(short, patterns[:3])) or "no stages at all"
+        named = ", ".join(map(repr_of, patterns[:3])) or "no stages at all"
         raise SimulatorError(
             f"{config}: no scene is there: it names {named}, and no such file is in"
             f" {config.parent}. Put the dataset's scenes there."
@@ -106,7 +106,7 @@ def find_in_dataset(config: Path, names: Sequence[str]) -> DatasetScene:
     file = next((known[name] for name in wanted if name in known), None)
     if file is None:
         raise SimulatorError(
-            f"{config}: it has no scene {short(names[0])} among its {len(set(known.values()))}."
+            f"{config}: it has no scene {repr_of(names[0])} among its {len(set(known.values()))}."
             + did_you_mean(names[0], known)
         )
     if file.name.endswith(_INSTANCE):
@@ -144,7 +144,7 @@ def _matches(config: Path, pattern: str) -> list[Path]:
         return sorted(config.parent.glob(pattern))
     except (NotImplementedError, ValueError, OSError) as error:
         raise SimulatorError(
-            f"{config}: {short(pattern)} is no path below the config's folder ({error})."
+            f"{config}: {repr_of(pattern)} is no path below the config's folder ({error})."
         ) from error
 
 
@@ -167,7 +167,7 @@ def _check_instance(file: Path, stages: Mapping[str, Path], config: Path) -> Non
     stage = stages.get(Path(template).name.partition(".")[0])
     if stage is None:
         raise SimulatorError(
-            f"{file}: its stage is {short(template)}, and {config.name} finds no such stage."
+            f"{file}: its stage is {repr_of(template)}, and {config.name} finds no such stage."
             + did_you_mean(template, stages)
         )
     _check_assets(stage, config)
@@ -188,7 +188,7 @@ def _check_assets(file: Path, config: Path) -> None:
             continue
         if not (file.parent / asset).exists() and not (config.parent / asset).exists():
             raise SimulatorError(
-                f"{file}: {name} is {short(asset)}, and no such file is there: put it there, or"
+                f"{file}: {name} is {repr_of(asset)}, and no such file is there: put it there, or"
                 " mend the config."
             )
 
@@ -240,9 +240,9 @@ def scene_files(scene: Scene, dataset: Path | None = None) -> SceneFiles:
             file.
     """
     if dataset is not None:
-        return per_scene(scene, f"habitat {dataset}", lambda: _of_dataset(scene, dataset))
+        return scene_cached(scene, f"habitat {dataset}", lambda: _of_dataset(scene, dataset))
     try:
-        return per_scene(scene, "habitat files", lambda: _exported(scene))
+        return scene_cached(scene, "habitat files", lambda: _exported(scene))
     except SceneError as error:
         raise SimulatorError(f"{scene.uri} cannot be exported for habitat: {error}") from error
 
@@ -292,7 +292,7 @@ def _of_dataset(scene: Scene, config: Path) -> SceneFiles:
 
 def _dataset_numbers(scene: Scene) -> NDArray[np.int32] | None:
     """Return the owners of a release's numbers, for a scene read from it or exported as it."""
-    files = scan_of(scene)
+    files = scan_files_of(scene)
     try:
         if files is not None:
             return _closed(owners_by_number(scene, read_scan(files)))

@@ -15,8 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import NavloomError, SimulatorError
-from navloom.scenes.bodies import NOBODY, Bump, Embodiment, Moved, Others, Shape, Stand
-from navloom.scenes.distances import turn_between, wrapped
+from navloom.scenes.bodies import (
+    NOBODY,
+    BodyContact,
+    Embodiment,
+    FloorPose,
+    Footprint,
+    MotionResult,
+    Others,
+)
+from navloom.scenes.distances import turn_between, wrap_angle
 from navloom.scenes.scene import Point3, Scene, distance_2d
 from navloom_worlds.geometry import has_geometry, scene_mesh
 from navloom_worlds.geometry.semantic_ids import owner_name
@@ -100,7 +108,7 @@ _ARRIVED_M = 0.1
 
 
 class NavmeshMotion:
-    """Motion of a body on its navmesh; see :class:`navloom_worlds.motion.motion_backend.Moves`.
+    """Motion on a navmesh; see :class:`navloom_worlds.motion.motion_backend.MotionModel`.
 
     Args:
         scene: the scene.
@@ -110,15 +118,17 @@ class NavmeshMotion:
 
     def __init__(self, scene: Scene, ground: WalkableScene, body: Embodiment) -> None:
         self.scene, self.ground, self.body = scene, ground, body
-        self.shape = Shape(True, body.width / 2, body.width / 2)
+        self.shape = Footprint(True, body.width / 2, body.width / 2)
 
-    def fits(self, stand: Stand, others: Others = NOBODY) -> bool:
+    def fits(self, stand: FloorPose, others: Others = NOBODY) -> bool:
         """Check whether a pose is on the navmesh, to a cell, and collides with no other agent."""
         found = self.ground.snap_points([stand.position])[0]
         near = found is not None and distance_2d(found, stand.position) <= CELL_M
         return near and not self._in_somebody(stand.position, others)
 
-    def settled(self, stand: Stand, others: Others = NOBODY, reach: float = 1.0) -> Stand | None:
+    def settled(
+        self, stand: FloorPose, others: Others = NOBODY, reach: float = 1.0
+    ) -> FloorPose | None:
         """Return the nearest free pose on the navmesh; None if there is none."""
         x, y, z = stand.position
         rings = [(x, y, z)]
@@ -133,32 +143,32 @@ class NavmeshMotion:
             if near <= reach and not self._in_somebody(each, others):
                 # Within a cell the navmesh is no more exact than the given position.
                 there = each if near > CELL_M else (x, each[1], z)
-                return Stand(self.snap_to_floor(there, y), stand.heading)
+                return FloorPose(self.snap_to_floor(there, y), stand.heading)
         return None
 
     def forward(
-        self, stand: Stand, metres: float, *, slide: bool = True, others: Others = NOBODY
-    ) -> Moved:
+        self, stand: FloorPose, metres: float, *, slide: bool = True, others: Others = NOBODY
+    ) -> MotionResult:
         """Move straight ahead, or back."""
         walk = _NavmeshMove(self, stand, others, slide)
         walk.straight(stand.heading if metres >= 0 else stand.heading + math.pi, abs(metres))
         return walk.moved(_ahead(stand.position, stand.heading, metres))
 
-    def turn(self, stand: Stand, radians: float, *, others: Others = NOBODY) -> Moved:
+    def turn(self, stand: FloorPose, radians: float, *, others: Others = NOBODY) -> MotionResult:
         """Turn on the spot, without contacts; along its arc if the body has a turning radius."""
         radius = self.body.turning_radius or 0.0
         return self.drive(stand, abs(radians) * radius, radians, 1.0, others=others)
 
     def drive(
         self,
-        stand: Stand,
+        stand: FloorPose,
         forward: float,
         turn: float,
         seconds: float,
         *,
         slide: bool = True,
         others: Others = NOBODY,
-    ) -> Moved:
+    ) -> MotionResult:
         """Move along an arc, in chords."""
         metres, angle = forward * seconds, turn * seconds
         walk = _NavmeshMove(self, stand, others, slide)
@@ -177,8 +187,13 @@ class NavmeshMotion:
         return walk.moved(free)
 
     def follow(
-        self, stand: Stand, points: Sequence[Point3], *, slide: bool = True, others: Others = NOBODY
-    ) -> Moved:
+        self,
+        stand: FloorPose,
+        points: Sequence[Point3],
+        *,
+        slide: bool = True,
+        others: Others = NOBODY,
+    ) -> MotionResult:
         """Turn to each point and go there; stop at one that it cannot approach within 0.1 m."""
         walk = _NavmeshMove(self, stand, others, slide)
         for point in points:
@@ -226,18 +241,18 @@ class NavmeshMotion:
 class _NavmeshMove:
     """State of one action on a navmesh: pose, length and contacts."""
 
-    def __init__(self, moves: NavmeshMotion, stand: Stand, others: Others, slide: bool) -> None:
+    def __init__(self, moves: NavmeshMotion, stand: FloorPose, others: Others, slide: bool) -> None:
         self.position, self.heading = stand.position, stand.heading
         self.stopped = False
         self._moves, self._others, self._slide = moves, others, slide
         self._metres = 0.0
-        self._bumps: dict[str, Bump] = {}
+        self._bumps: dict[str, BodyContact] = {}
 
-    def moved(self, free: Point3) -> Moved:
+    def moved(self, free: Point3) -> MotionResult:
         """Return the result, where ``free`` is the end of an unobstructed motion."""
-        stand = Stand(self.position, wrapped(self.heading))
+        stand = FloorPose(self.position, wrap_angle(self.heading))
         short = distance_2d(self.position, free)
-        return Moved(stand, self._metres, short, tuple(self._bumps.values()))
+        return MotionResult(stand, self._metres, short, tuple(self._bumps.values()))
 
     def straight(self, heading: float, metres: float) -> None:
         """Move in one direction; near other agents in pieces, sliding along them."""
@@ -245,7 +260,7 @@ class _NavmeshMove:
         for _ in range(pieces):
             if self.stopped:
                 return
-            self._piece(wrapped(heading), metres / pieces, _SLIDES)
+            self._piece(wrap_angle(heading), metres / pieces, _SLIDES)
 
     def _piece(self, heading: float, metres: float, slides: int) -> None:
         free, whom, normal, point = self._until(heading, metres)
@@ -319,7 +334,7 @@ class _NavmeshMove:
         before = self._bumps.get(what)
         if before is not None:
             displacement, point = displacement + before.displacement, before.point
-        self._bumps[what] = Bump(what, displacement, point)
+        self._bumps[what] = BodyContact(what, displacement, point)
 
 
 def _ahead(point: Point3, heading: float, metres: float) -> Point3:

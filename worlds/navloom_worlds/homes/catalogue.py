@@ -20,9 +20,9 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from navloom.errors import SceneError, did_you_mean
-from navloom.files import packaged
-from navloom.scenes.checked_files import MESH_ENDINGS, checked, read_bytes, read_yaml
+from navloom.files import package_yaml
 from navloom.scenes.lexicon import classify, room_types
+from navloom.scenes.safe_files import MESH_ENDINGS, read_bytes, read_yaml, scene_errors
 from navloom.scenes.scene import ItemKind
 from navloom_worlds.homes.home_names import OWN
 
@@ -47,7 +47,7 @@ RoomKey = Literal[
     "dressing", "entry", "stairs",
 ]  # fmt: skip
 ROOM_KEYS: tuple[RoomKey, ...] = get_args(RoomKey)
-_ROOMS = packaged("navloom_worlds.homes", "rooms.yaml")
+_ROOMS = package_yaml("navloom_worlds.homes", "rooms.yaml")
 _OF_TYPE: dict[str, RoomKey] = _ROOMS["keys"]
 _OWN_WORDS: dict[str, tuple[RoomKey, ...]] = {
     word: tuple(keys) for word, keys in _ROOMS["own_words"].items()
@@ -354,7 +354,7 @@ def load_catalogue(paths: tuple[Path, ...]) -> Catalogue:
         for name, raw in read_yaml(path, _ENTRIES, most=_MOST_BYTES).items():
             if name in entries:
                 raise SceneError(f"{path}: {name}: stands twice.")
-            with checked(f"{path}: {name}"):
+            with scene_errors(f"{path}: {name}"):
                 entry = ItemSpec.model_validate({"name": name, **raw})
             entries[name] = entry.model_copy(update={"mesh": _mesh_of(entry, path)})
             kinds = {title: classify(title) for title in entry.titles}

@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from navloom.errors import SceneError, did_you_mean
-from navloom.scenes.checked_files import short
+from navloom.scenes.safe_files import repr_of
 
 VERSION = 2
 """Generator version, incremented by every change that alters a home."""
@@ -82,7 +82,7 @@ def parse_name(name: str) -> tuple[int, HomeSpec]:
     seed, *wishes = name.split(".")
     first, last = _range(seed, name)
     if first != last:
-        raise SceneError(f"home:{short(name)[1:-1]} is many homes, and one was expected.")
+        raise SceneError(f"home:{repr_of(name)[1:-1]} is many homes, and one was expected.")
     return first, _spec([wish.partition("-")[::2] for wish in wishes], name)
 
 
@@ -98,9 +98,9 @@ def home_name(seed: int, spec: HomeSpec) -> str:
 
 def _range(seeds: str, words: str) -> tuple[int, int]:
     match = _SEEDS.fullmatch(seeds)
-    where = f"home:{short(words)[1:-1]}"
+    where = f"home:{repr_of(words)[1:-1]}"
     if match is None:
-        raise SceneError(f"{where}: {short(seeds)} is no seed; {_FORMS}.")
+        raise SceneError(f"{where}: {repr_of(seeds)} is no seed; {_FORMS}.")
     if len(seeds) > 40 or max(first := int(match[1]), last := int(match[2] or first)) > MOST_SEED:
         raise SceneError(f"{where}: a seed is a whole number from 0 to {MOST_SEED:,}.")
     if last < first:
@@ -114,13 +114,13 @@ def _range(seeds: str, words: str) -> tuple[int, int]:
 
 
 def _spec(wishes: Iterable[tuple[str, str]], words: str) -> HomeSpec:
-    where = f"home:{short(words)[1:-1]}"
+    where = f"home:{repr_of(words)[1:-1]}"
     known = HomeSpec.model_fields
     said: dict[str, str] = {}
     for key, value in wishes:
         if key not in known:
             raise SceneError(
-                f"{where}: {short(key)} is nothing one may ask of a home, which is"
+                f"{where}: {repr_of(key)} is nothing one may ask of a home, which is"
                 f" {', '.join(known)}.{did_you_mean(key, known)}"
             )
         if key in said:
@@ -132,7 +132,7 @@ def _spec(wishes: Iterable[tuple[str, str]], words: str) -> HomeSpec:
         wrong = error.errors()[0]
         key = str(wrong["loc"][0])
         raise SceneError(
-            f"{where}: {key}={short(wrong['input'])[1:-1]}: expected {_expected(key)}."
+            f"{where}: {key}={repr_of(wrong['input'])[1:-1]}: expected {_expected(key)}."
         ) from None
 
 

@@ -29,7 +29,7 @@ MOST_BYTES = 16_000_000
 """Maximum size of one file; the largest homes have 300 kB."""
 _SCENES = Path(scenes.__file__).parent
 _CODE = (
-    "checked_files.py",
+    "safe_files.py",
     "distances.py",
     "floor_graph.py",
     "lexicon.py",

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from math import fsum
 
 from navloom.errors import SceneError
-from navloom.files import packaged
+from navloom.files import package_yaml
 from navloom_worlds.homes.doorways import DoorwayPlacer
 from navloom_worlds.homes.floorplan import (
     Doorway,
@@ -373,7 +373,7 @@ _CORNER = 250
 _BETWEEN = 700
 # (minimum width, maximum width, sill, head, share of walls that have one)
 _USUAL = (900, 1800, 900, 2100, 0.85)
-_ROOMS = packaged("navloom_worlds.homes", "rooms.yaml")
+_ROOMS = package_yaml("navloom_worlds.homes", "rooms.yaml")
 _KINDS: Mapping[str, tuple[int, int, int, int, float]] = _ROOMS["windows"]
 LIT = ("living room", "bedroom", "nursery", "kids room", "kitchen", "office", "dining room")
 """Room kinds that should have a window; the first four always have one."""

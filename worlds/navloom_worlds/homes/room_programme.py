@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import fsum
 
 from navloom.errors import SceneError
-from navloom.files import packaged
+from navloom.files import package_yaml
 from navloom_worlds.homes.floorplan import Zone
 from navloom_worlds.homes.home_names import LARGEST, MOST_ROOMS, SMALLEST, HomeSpec
 from navloom_worlds.homes.rng import Rng
@@ -44,7 +44,7 @@ class RoomKind:
     rooms: int = 4
 
 
-_ROOMS = packaged("navloom_worlds.homes", "rooms.yaml")
+_ROOMS = package_yaml("navloom_worlds.homes", "rooms.yaml")
 KINDS: Mapping[str, RoomKind] = {name: RoomKind(*kind) for name, kind in _ROOMS["kinds"].items()}
 
 SMALL = ("bathroom", "toilet", "closet", "storage", "dressing room", "laundry", "pantry")

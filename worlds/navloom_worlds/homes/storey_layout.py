@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from navloom.files import packaged
+from navloom.files import package_yaml
 from navloom_worlds.homes.doorways import NARROWEST, DoorwayPlacer
 from navloom_worlds.homes.floorplan import (
     Doorway,
@@ -45,7 +45,7 @@ _MOST_ROUNDS = 4
 _HALLS = ("hallway", "entryway")
 _BEDS = ("bedroom", "nursery", "kids room")
 
-_ROOMS = packaged("navloom_worlds.homes", "rooms.yaml")
+_ROOMS = package_yaml("navloom_worlds.homes", "rooms.yaml")
 _THROUGH: Mapping[str, Mapping[str, float]] = _ROOMS["through"]
 _LOOPS: Mapping[frozenset[str], float] = {frozenset(two): often for *two, often in _ROOMS["loops"]}
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from navloom.errors import SceneError, did_you_mean
-from navloom.scenes.checked_files import read_yaml
+from navloom.scenes.safe_files import read_yaml
 from navloom_worlds.homes.catalogue import CLASSES, ItemSpec, active_catalogue
 from navloom_worlds.homes.rng import Rng
 

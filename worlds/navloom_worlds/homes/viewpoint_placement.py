@@ -24,7 +24,7 @@ import shapely
 from shapely import LineString, Polygon
 from shapely.geometry.base import BaseGeometry
 
-from navloom.scenes.floor_graph import BODY, BlockedError, FreeFloor, fill, flat, in_reach
+from navloom.scenes.floor_graph import BODY, BlockedError, FreeFloor, fill_floor, is_in_reach, xz_of
 from navloom.scenes.scene import Box, Edge, Item, Link, Point2, Point3, Region, Stairs, Viewpoint
 
 PERSON = 0.33
@@ -106,7 +106,7 @@ def place_viewpoints(
     edges = [Edge(a=_stand_before(*a).id, b=_stand_before(*b).id) for a, b in doors]
     for flight, (foot, head) in zip(stairs, ends, strict=True):
         edges += _climb(flight, foot, head)
-    inner = [edge for room in rooms.values() for edge in fill(room)]
+    inner = [edge for room in rooms.values() for edge in fill_floor(room)]
     through = [edge for (a, first), (b, _) in doors for edge in _see_through(a, b, first)]
     walked = {frozenset((edge.a, edge.b)): edge for edge in [*edges, *inner, *through]}
     return tuple(v for room in rooms.values() for v in room.stands), tuple(walked.values())
@@ -235,7 +235,7 @@ def _stand_before(room: _FreeRegion, gate: _RegionEntrance) -> Viewpoint:
         clear = shapely.covers(room.free, ways)
         places = [place for place, each in zip(places, clear, strict=True) if each]
     for place in places:
-        known = next((v for v in room.stands if flat(v) == place), None)
+        known = next((v for v in room.stands if xz_of(v) == place), None)
         return known or room.stand(place)
     raise BlockedError(room.name, f"the way in at {gate.at} is blocked.")
 
@@ -263,8 +263,8 @@ def _see_through(a: _FreeRegion, b: _FreeRegion, gate: _RegionEntrance) -> list[
     (x, z), (u, w) = gate.at, gate.into
     half = max(gate.half - gate.body, 0.01)
     gap = LineString([(x - w * half, z + u * half), (x + w * half, z - u * half)])
-    pairs = [(v, o) for v in a.level for o in b.level if in_reach(v, o)]
-    ways = [LineString((flat(v), flat(o))) for v, o in pairs]
+    pairs = [(v, o) for v in a.level for o in b.level if is_in_reach(v, o)]
+    ways = [LineString((xz_of(v), xz_of(o))) for v, o in pairs]
     on = shapely.intersects(gap, ways)
     through = [(p, w) for p, w, each in zip(pairs, ways, on, strict=True) if each]
     if not through:

@@ -30,11 +30,11 @@ from numpy.typing import NDArray
 
 from navloom.evals.report.document import NOTHING, Table
 from navloom.scenes.bodies import builtin_bodies
-from navloom.scenes.box_graph import place_in_boxes
+from navloom.scenes.box_graph import build_box_graph
 from navloom.scenes.distances import hop_table
-from navloom.scenes.formats.hm3d import crossing
-from navloom.scenes.lexicon import item_names, listed_name, room_types
-from navloom.scenes.passability import estimate
+from navloom.scenes.formats.hm3d import crossing_point
+from navloom.scenes.lexicon import item_names, lexicon_name, room_types
+from navloom.scenes.passability import estimate_links
 from navloom.scenes.scene import Box, Region, Scene
 from navloom.tools.navcraft.optimum import all_relays
 from navloom.tools.navcraft.paths import admissible_triples
@@ -111,7 +111,7 @@ def home_figures(scene: Scene, *, tasks: int = 10, seed: int = 0) -> HomeFigures
     types: defaultdict[str, float] = defaultdict(float)
     holding: defaultdict[tuple[str, str], float] = defaultdict(float)
     for room in scene.regions:
-        names = {name for i in things[room.id] if (name := listed_name(i.name)) is not None}
+        names = {name for i in things[room.id] if (name := lexicon_name(i.name)) is not None}
         fitting = room_types(room.label)
         for kind in sorted(fitting):
             types[kind] += 1 / len(fitting)
@@ -144,10 +144,10 @@ def _on_boxes(scene: Scene) -> Scene:
         return scene
     rooms = [room.model_copy(update={"box": boxes[room.id]}) for room in scene.regions]
     links = [
-        link.model_copy(update={"point": crossing(boxes[link.a], boxes[link.b])})
+        link.model_copy(update={"point": crossing_point(boxes[link.a], boxes[link.b])})
         for link in scene.links
     ]
-    viewpoints, edges = place_in_boxes(rooms, links)
+    viewpoints, edges = build_box_graph(rooms, links)
     return scene.replace(viewpoints=viewpoints, edges=edges)
 
 
@@ -156,7 +156,7 @@ def body_shares(scene: Scene) -> dict[str, float]:
     rooms = len(scene.regions)
     if rooms < 2:
         return {}
-    table = estimate(scene)
+    table = estimate_links(scene)
     shares = {}
     for body in table.bodies:
         open_: nx.Graph[str] = nx.Graph()

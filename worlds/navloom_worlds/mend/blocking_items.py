@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 from shapely import Polygon
 
-from navloom.scenes.bodies import Embodiment, inner, outer
+from navloom.scenes.bodies import Embodiment, inner_radius, outer_radius
 from navloom.scenes.scene import Box, Item, Point3, Scene
 from navloom_worlds.mend.home_changes import ChangeCosts, removal_change
 from navloom_worlds.mend.route_drive import plan_legs, roomiest_point
@@ -83,9 +83,9 @@ def cheapest_removals(
     if spots[0] is None or spots[1] is None:
         return ()
     legs = plan_legs(bare, body, field, spots[0], spots[1]) or []
-    more = max(0.0, min(1.0, (tried - 2) / 3)) * (outer(body) - inner(body))
+    more = max(0.0, min(1.0, (tried - 2) / 3)) * (outer_radius(body) - inner_radius(body))
     things = [item for item in scene.items if _in_way(scene, item, body)]
-    inside = _inside(field, things, inner(body) + more + min(tried, 2) * _BESIDE, body)
+    inside = _inside(field, things, inner_radius(body) + more + min(tried, 2) * _BESIDE, body)
     prices = np.array([removal_change(scene, item.id, costs).cost for item in things])
     graph = _graph(field, inside, prices)
     met: dict[str, None] = {}

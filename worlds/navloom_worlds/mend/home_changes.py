@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from navloom.scenes.checked_files import read_json
+from navloom.scenes.safe_files import read_json
 from navloom.scenes.scene import Point2, Scene
 from navloom_worlds.mend.building_changes import (
     LIFT,

@@ -15,12 +15,12 @@ from navloom.errors import SceneError
 from navloom.evals.report.blocks import Block, Grid, Picture, Prose
 from navloom.evals.report.document import Table
 from navloom.evals.report.writers import KeptReport, keep_report, write_markdown
-from navloom.files import make_folder, write_whole
+from navloom.files import make_folder, write_run_file
 from navloom.scenes.formats.scene_json import save
-from navloom.scenes.plan import Mark, Rect, Route, Sheet, draw_plan
 from navloom.scenes.plan_data import plan_data
-from navloom.scenes.plan_look import Ink, Setting
-from navloom.scenes.plan_svg import Node, Pen, arrow_head, building
+from navloom.scenes.plan_sheet import PlanMark, PlanRoute, PlanSheet, Rect, draw_plan
+from navloom.scenes.plan_style import Ink, TextLayout
+from navloom.scenes.plan_svg import SvgNode, SvgPen, arrow_head, draw_floor
 from navloom.scenes.scene import Box, Link, Scene
 from navloom_worlds.mend.building_changes import plan_ramp
 from navloom_worlds.mend.home_changes import Change, apply_changes, mended_copy, total_cost
@@ -65,7 +65,7 @@ class MendSite:
         return ", ".join(map(str, self.numbers))
 
 
-def draw_mend(scene: Scene, found: Mend) -> Sheet:
+def draw_mend(scene: Scene, found: Mend) -> PlanSheet:
     """Draw a home before and after a mend, with the body's drives and the changes.
 
     Args:
@@ -79,7 +79,7 @@ def draw_mend(scene: Scene, found: Mend) -> Sheet:
     floors = sorted({scene.region_by_id[each].floor for each in (*found.path, found.start)})
     places = change_sites(scene, found.changes)
     close = _SIDE + _SAID + _GAP
-    sheet = Sheet(2 * _WIDE + _BETWEEN, _HIGH + close, dpi=110)
+    sheet = PlanSheet(2 * _WIDE + _BETWEEN, _HIGH + close, dpi=110)
     changes = f"{len(found.changes)} change{'s' if len(found.changes) != 1 else ''}"
     said = f"{found.body} from {found.start} to {found.goal}"
     drawn = (
@@ -87,7 +87,7 @@ def draw_mend(scene: Scene, found: Mend) -> Sheet:
         (after, found.after, f"after: {changes}, costs {found.cost:,.0f}"),
     )
     for number, (home, drive, title) in enumerate(drawn):
-        changed = [Mark("change", each.floor, each.x, each.z, each.label) for each in places]
+        changed = [PlanMark("change", each.floor, each.x, each.z, each.label) for each in places]
         draw_plan(
             home,
             routes=_routes(scene, drive),
@@ -113,10 +113,12 @@ def draw_mend(scene: Scene, found: Mend) -> Sheet:
     return sheet
 
 
-def _routes(scene: Scene, drive: RouteDrive | None) -> list[Route]:
+def _routes(scene: Scene, drive: RouteDrive | None) -> list[PlanRoute]:
     legs = [] if drive is None else drive.path
     return [
-        Route(tuple((_floor(scene, y), x, z) for x, y, z in leg), "robot_1", label="how it drove")
+        PlanRoute(
+            tuple((_floor(scene, y), x, z) for x, y, z in leg), "robot_1", label="how it drove"
+        )
         for leg in legs
         if len(leg) > 1
     ]
@@ -126,18 +128,18 @@ def _floor(scene: Scene, y: float) -> int:
     return min(scene.floors, key=lambda floor: abs(floor.height - y)).id
 
 
-def _ends(scene: Scene, found: Mend, drive: RouteDrive | None) -> Iterator[Mark]:
+def _ends(scene: Scene, found: Mend, drive: RouteDrive | None) -> Iterator[PlanMark]:
     goal = scene.region_by_id[found.goal]
     if drive is not None and drive.path:
         x, y, z = drive.path[0][0]
-        yield Mark("start", _floor(scene, y), x, z)
+        yield PlanMark("start", _floor(scene, y), x, z)
         x, y, z = drive.path[-1][-1]
-        yield Mark("goal" if drive.arrived else "stop", _floor(scene, y), x, z)
+        yield PlanMark("goal" if drive.arrived else "stop", _floor(scene, y), x, z)
     else:
         start = scene.region_by_id[found.start]
-        yield Mark("start", start.floor, start.center[0], start.center[2])
+        yield PlanMark("start", start.floor, start.center[0], start.center[2])
     if drive is None or not drive.arrived:
-        yield Mark("goal", goal.floor, goal.center[0], goal.center[2])
+        yield PlanMark("goal", goal.floor, goal.center[0], goal.center[2])
 
 
 def change_sites(scene: Scene, changes: Sequence[Change]) -> list[MendSite]:
@@ -169,12 +171,17 @@ def _where(scene: Scene, change: Change) -> Iterator[tuple[int, float, float, fl
 
 
 def _close_up(
-    sheet: Sheet, rect: Rect, first: Scene, home: Scene, place: MendSite, drive: RouteDrive | None
+    sheet: PlanSheet,
+    rect: Rect,
+    first: Scene,
+    home: Scene,
+    place: MendSite,
+    drive: RouteDrive | None,
 ) -> None:
     """Draw a close-up, changed items and doorways in red; ``first`` is the original home."""
-    pen = Pen(2 * place.half / rect[2])
+    pen = SvgPen(2 * place.half / rect[2])
     (data,) = plan_data(home, floors=[place.floor]).floors
-    nodes = list(building(data, pen))
+    nodes = list(draw_floor(data, pen))
     high = next(each.height for each in home.floors if each.id == place.floor)
     for leg in drive.path if drive else ():
         near = tuple((x, -z) for x, y, z in leg if abs(y - high) < 1.0)
@@ -192,10 +199,10 @@ def _close_up(
     sheet.place(nodes, (x - half, y - half, x + half, y + half), rect, cut=True)
     left, top, wide, tall = rect[0], -rect[1], rect[2], rect[3]
     frame = ((left, top), (left + wide, top), (left + wide, top - tall), (left, top - tall))
-    sheet.nodes.append(Pen(1.0).draw([frame], Ink("#000000", 0.8), close=True))
+    sheet.nodes.append(SvgPen(1.0).draw([frame], Ink("#000000", 0.8), close=True))
 
 
-def _measured(link: Link, pen: Pen) -> Iterator[Node]:
+def _measured(link: Link, pen: SvgPen) -> Iterator[SvgNode]:
     """Draw a line from jamb to jamb with its length."""
     if link.jambs is None or link.width is None:
         return
@@ -204,7 +211,7 @@ def _measured(link: Link, pen: Pen) -> Iterator[Node]:
     yield pen.draw([(a, b), *heads], Ink(_INK, 1.0))
     # The text is beside the line, to the right and above its midpoint.
     at = (a[0] + b[0]) / 2 + 20 * pen.point, (a[1] + b[1]) / 2 + 11 * pen.point
-    yield pen.words(Setting(f"{link.width * 100:.0f} cm", 7.5, False), at, _INK)
+    yield pen.words(TextLayout(f"{link.width * 100:.0f} cm", 7.5, False), at, _INK)
 
 
 def _said(scene: Scene, change: Change) -> tuple[str, str]:
@@ -249,7 +256,7 @@ def write_mends(scene: Scene, found: Sequence[Mend], folder: Path) -> list[str]:
     pictures: list[Picture] = []
     for number, each in enumerate(_proven(found)[:_MOST_DRAWN], start=1):
         drawn = draw_mend(scene, each).png()
-        write_whole(folder / f"mend-{number}.png", drawn)
+        write_run_file(folder / f"mend-{number}.png", drawn)
         numbered = enumerate(each.changes, start=1)
         listed = "; ".join(f"{k}. {c.words} ({c.cost:,.0f})" for k, c in numbered)
         title = f"{number}. {each.body}: {each.start} to {each.goal}"
@@ -274,7 +281,7 @@ def write_mends(scene: Scene, found: Sequence[Mend], folder: Path) -> list[str]:
     )
     keep_report(folder, said_of)
     record = {"scene": scene.uri, "mends": [each.record() for each in found]}
-    write_whole(folder / "mends.json", (json.dumps(record, indent=1) + "\n").encode())
+    write_run_file(folder / "mends.json", (json.dumps(record, indent=1) + "\n").encode())
     return said
 
 

@@ -28,7 +28,7 @@ from shapely.geometry.base import BaseGeometry
 
 from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment
-from navloom.scenes.distances import per_scene
+from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene import Link, Point2, Region, Scene
 from navloom_worlds.geometry.semantic_ids import door_owner, owner_name
 from navloom_worlds.mend.blocking_items import blocked_steps, cheapest_removals
@@ -180,7 +180,7 @@ def lift_sites(scene: Scene, body: Embodiment, costs: ChangeCosts) -> tuple[Site
     if not body.elevator or body.stairs:
         return ()
     key = f"mend:lifts:{costs.model_dump_json()}"
-    return per_scene(scene, key, lambda: tuple(_sites(scene, costs)))
+    return scene_cached(scene, key, lambda: tuple(_sites(scene, costs)))
 
 
 def _sites(scene: Scene, costs: ChangeCosts) -> Iterator[Site]:
@@ -410,7 +410,7 @@ def _plans(
     scene: Scene, body: Embodiment, start: str, goal: str, costs: ChangeCosts
 ) -> Iterator[tuple[tuple[str, ...], tuple[Change, ...]]]:
     """Yield paths over regions with their required changes, the cheapest first."""
-    graph = per_scene(
+    graph = scene_cached(
         scene,
         f"mend:graph:{body.model_dump_json()}:{costs.model_dump_json()}",
         lambda: _needs_graph(scene, body, costs),
@@ -503,7 +503,7 @@ class _MendQuestion:
         def made() -> Scene:
             return apply_changes(self.scene.replace(items=(), relations=()), built)
 
-        return per_scene(self.scene, f"mend:bare:{[each.record() for each in built]}", made)
+        return scene_cached(self.scene, f"mend:bare:{[each.record() for each in built]}", made)
 
     def _blockers(self, changed: Scene, changes: Sequence[Change], tried: int) -> tuple[str, ...]:
         # The ends are free in the original home: no bed is removed to reach its own place.

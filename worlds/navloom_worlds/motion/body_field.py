@@ -20,8 +20,8 @@ from scipy.spatial import KDTree
 
 from navloom.disk_cache import BODIES
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment, climbs
-from navloom.scenes.distances import per_scene
+from navloom.scenes.bodies import Embodiment, max_rise
+from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene import Point3, Scene, Viewpoint
 from navloom_worlds.geometry.mesh import CellGrid
 from navloom_worlds.geometry.wall_openings import OUTDOORS
@@ -106,7 +106,7 @@ class BodyField:
     @property
     def climb(self) -> float:
         """Highest rise that the body climbs anywhere, in metres."""
-        return max(climbs(self.body), _REACH)
+        return max(max_rise(self.body), _REACH)
 
     @cached_property
     def places(self) -> FieldPlaces:
@@ -322,7 +322,7 @@ def body_field(scene: Scene, body: Embodiment) -> BodyField:
     Raises:
         SceneError: the scene has no geometry, or covers more ground than a field may have.
     """
-    return per_scene(scene, f"field {body_cache_key(body)}", lambda: _kept(scene, body))
+    return scene_cached(scene, f"field {body_cache_key(body)}", lambda: _kept(scene, body))
 
 
 def _kept(scene: Scene, body: Embodiment) -> BodyField:

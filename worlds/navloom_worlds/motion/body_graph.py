@@ -27,8 +27,8 @@ from scipy.spatial import KDTree
 
 from navloom.disk_cache import BODIES
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment, Stand, is_carried, outer
-from navloom.scenes.distances import per_scene
+from navloom.scenes.bodies import Embodiment, FloorPose, is_lift_or_stairs, outer_radius
+from navloom.scenes.distances import scene_cached
 from navloom.scenes.floor_graph import LONGEST
 from navloom.scenes.scene import Edge, Point3, Region, Scene, Viewpoint, distance_2d, distance_3d
 from navloom_worlds.geometry.walkable_area import place_adjacency
@@ -212,7 +212,7 @@ def body_graph(scene: Scene, body: Embodiment) -> Scene:
     Raises:
         SceneError: there is no geometry, or the body can stand and turn nowhere.
     """
-    return per_scene(scene, f"body graph {body_cache_key(body)}", lambda: _kept(scene, body))
+    return scene_cached(scene, f"body graph {body_cache_key(body)}", lambda: _kept(scene, body))
 
 
 def _kept(scene: Scene, body: Embodiment) -> Scene:
@@ -262,7 +262,7 @@ def _with_carried(own: Scene, whole: Scene, body: Embodiment) -> Scene:
         if edge.a in there
         and edge.b in there
         and frozenset((edge.a, edge.b)) not in known
-        and is_carried(whole, edge.a, edge.b, body)
+        and is_lift_or_stairs(whole, edge.a, edge.b, body)
     )
     return own.replace(edges=own.edges + more) if more else own
 
@@ -287,10 +287,10 @@ class _BodyGraphBuilder:
 
     def __post_init__(self) -> None:
         # Slightly wider than needed: a mere touch there would be a contact on every path.
-        wide = 2 * outer(self.body) + 0.004
+        wide = 2 * outer_radius(self.body) + 0.004
         disc = self.body.model_copy(update={"shape": "cylinder", "width": wide, "depth": None})
         self._turner = mover_of(self.scene, disc)
-        self._clearings: TurningAreas = find_turning_areas(self.ground, outer(self.body))
+        self._clearings: TurningAreas = find_turning_areas(self.ground, outer_radius(self.body))
         self._outlines = [
             (each, shapely.Polygon(each.outline)) for each in self.scene.regions if each.outline
         ]
@@ -324,7 +324,7 @@ class _BodyGraphBuilder:
 
     def _turns(self, spot: Point3) -> bool:
         here = self.ground.at(spot)
-        return here >= 0 and self._turner.fits(Stand(spot, 0.0))
+        return here >= 0 and self._turner.fits(FloorPose(spot, 0.0))
 
     def _stand(self, viewpoint: Viewpoint, spot: Point3) -> None:
         x, y, z = spot

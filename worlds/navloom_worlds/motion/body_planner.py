@@ -22,8 +22,15 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from navloom.scenes.bodies import Bump, Embodiment, Stand, inner, outer, shape_of
-from navloom.scenes.distances import per_scene
+from navloom.scenes.bodies import (
+    BodyContact,
+    Embodiment,
+    FloorPose,
+    footprint_of,
+    inner_radius,
+    outer_radius,
+)
+from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene import Point3, Scene
 from navloom_worlds.motion.body_field import BodyField, body_field
 from navloom_worlds.motion.collision_motion import Mover, mover_of
@@ -50,7 +57,7 @@ class ClearanceGraph:
     def __init__(self, scene: Scene, field: BodyField) -> None:
         self.field = field
         self.cell = field.grid.cell
-        self.needed = max(_AIR, outer(field.body) - inner(field.body))
+        self.needed = max(_AIR, outer_radius(field.body) - inner_radius(field.body))
         self.along, self.across = np.divmod(field.found.cell, field.grid.deep)
         heights = np.array(sorted({floor.height for floor in scene.floors}))[:_MOST_LAYERS]
         layer = np.searchsorted(heights, field.found.height + 0.5 * _storey(heights)) - 1
@@ -58,7 +65,7 @@ class ClearanceGraph:
         shape = (len(heights), self.along.max(initial=0) + 3, self.across.max(initial=0) + 3)
         self.at = np.full(shape, -1, dtype=np.int32)
         self.at[self.layer, self.along + 1, self.across + 1] = np.arange(len(field))
-        self.spare: NDArray[np.float64] = field.clear - inner(field.body)
+        self.spare: NDArray[np.float64] = field.clear - inner_radius(field.body)
         self.graph = self._graph()
 
     def _graph(self) -> csr_array:
@@ -124,7 +131,7 @@ def _storey(heights: NDArray[np.float64]) -> float:
 def clearance_graph(scene: Scene, field: BodyField) -> ClearanceGraph:
     """Return the clearance graph of a body's field; made once per scene and body."""
     key = f"mend:roomy {field.body.model_dump_json()}"
-    return per_scene(scene, key, lambda: ClearanceGraph(scene, field))
+    return scene_cached(scene, key, lambda: ClearanceGraph(scene, field))
 
 
 BENDS = (0.5, 0.35, 0.7, 0.0)
@@ -199,14 +206,14 @@ class DriveResult:
     """
 
     arrived: bool
-    path: tuple[Stand, ...] = ()
+    path: tuple[FloorPose, ...] = ()
     touched: tuple[str, ...] = ()
     why: str = ""
-    bumps: tuple[Bump, ...] = ()
+    bumps: tuple[BodyContact, ...] = ()
 
 
 def drive_to_goal(
-    scene: Scene, body: Embodiment, start: Sequence[Stand] | Point3, goal: Point3
+    scene: Scene, body: Embodiment, start: Sequence[FloorPose] | Point3, goal: Point3
 ) -> DriveResult | None:
     """Drive a body from a start to a goal.
 
@@ -240,12 +247,12 @@ def drive_to_goal(
     return _patient(scene, mover, field, points, been or _begun(mover, points))
 
 
-def _where(start: Sequence[Stand] | Point3) -> tuple[list[Stand], Point3]:
+def _where(start: Sequence[FloorPose] | Point3) -> tuple[list[FloorPose], Point3]:
     """Return the stands of a start, if it has any, and its position."""
-    been = [each for each in start if isinstance(each, Stand)]
+    been = [each for each in start if isinstance(each, FloorPose)]
     if been:
         return been, been[-1].position
-    x, y, z = (each for each in start if not isinstance(each, Stand))
+    x, y, z = (each for each in start if not isinstance(each, FloorPose))
     return [], (x, y, z)
 
 
@@ -259,28 +266,28 @@ def _ways(
         return
     yield shortest.points
     heights = [y for _, y, _ in shortest.points]
-    if shape_of(field.body).round or max(heights) - min(heights) < _STOREY:
+    if footprint_of(field.body).round or max(heights) - min(heights) < _STOREY:
         return
     roomiest = next(clearance_graph(scene, field).ways(begin, end), shortest.points)
     for bend in BENDS:
         yield tuple(centre_on_stairs(scene, roomiest, bend))
 
 
-def _begun(mover: Mover, points: Sequence[Point3]) -> list[Stand]:
+def _begun(mover: Mover, points: Sequence[Point3]) -> list[FloorPose]:
     """Return the stand at the start of a path, facing along it; empty if the body does not fit."""
     (x, _, z), (u, _, w) = points[0], points[min(1, len(points) - 1)]
     ahead = math.atan2(u - x, -(w - z)) if (x, z) != (u, w) else 0.0
-    stand = mover.settled(Stand(points[0], ahead))
+    stand = mover.settled(FloorPose(points[0], ahead))
     return [] if stand is None else [stand]
 
 
 def _persisted(
-    mover: Mover, field: BodyField, points: Sequence[Point3], been: Sequence[Stand]
+    mover: Mover, field: BodyField, points: Sequence[Point3], been: Sequence[FloorPose]
 ) -> DriveResult:
     """Follow a path; where the body stops, plan again from there, a few times."""
     if not been:
         return DriveResult(False, why="it does not fit where it starts")
-    path, met, goal = [been[-1]], list[Bump](), points[-1]
+    path, met, goal = [been[-1]], list[BodyContact](), points[-1]
     for _ in range(_AGAIN + 1):
         moved = mover.follow(path[-1], points)
         path += moved.path[1:]
@@ -296,13 +303,17 @@ def _persisted(
 
 
 def _patient(
-    scene: Scene, mover: Mover, field: BodyField, points: Sequence[Point3], been: Sequence[Stand]
+    scene: Scene,
+    mover: Mover,
+    field: BodyField,
+    points: Sequence[Point3],
+    been: Sequence[FloorPose],
 ) -> DriveResult:
     """Follow a path; where the body stops, use recovery moves and go on."""
     if not been:
         return DriveResult(False, why="it does not fit where it starts")
     rooms, goal = clearance_graph(scene, field), points[-1]
-    path, met = list(been), list[Bump]()
+    path, met = list(been), list[BodyContact]()
     for _ in range(_MOST_PAST):
         moved = mover.follow(path[-1], points)
         path += moved.path[1:]
@@ -327,7 +338,7 @@ def _is_at(at: Point3, goal: Point3) -> bool:
     return math.hypot(at[0] - goal[0], at[2] - goal[2]) <= _ARRIVED
 
 
-def _told(path: Sequence[Stand], met: Sequence[Bump], *, arrived: bool) -> DriveResult:
+def _told(path: Sequence[FloorPose], met: Sequence[BodyContact], *, arrived: bool) -> DriveResult:
     # Each once, in order of the last contact: the last one stopped it.
     last = tuple(dict.fromkeys(bump.what for bump in reversed(met)))[::-1]
     x, _, z = path[-1].position

@@ -25,11 +25,19 @@ from dataclasses import replace
 import shapely
 
 from navloom.errors import SceneError, SimulatorError
-from navloom.scenes.bodies import SETTLE_M, Embodiment, Moved, Moves, Others, Stand, is_carried
-from navloom.scenes.checked_files import short
-from navloom.scenes.distances import heading_to, wrapped
+from navloom.scenes.bodies import (
+    SETTLE_M,
+    Embodiment,
+    FloorPose,
+    MotionModel,
+    MotionResult,
+    Others,
+    is_lift_or_stairs,
+)
+from navloom.scenes.distances import heading_to, wrap_angle
+from navloom.scenes.safe_files import repr_of
 from navloom.scenes.scene import Point3, Scene, distance_2d, distance_3d
-from navloom.sim.graph import STANDING_M, Agent, GraphSimulator, nearest_viewpoint
+from navloom.sim.graph import STANDING_M, AgentState, GraphSimulator, nearest_viewpoint
 from navloom.sim.protocol import (
     Action,
     Captions,
@@ -77,7 +85,9 @@ class BodyMotion:
             does not move after that.
     """
 
-    def __init__(self, moves: Moves, stand: Stand, others: Others, rules: PhysicsRules) -> None:
+    def __init__(
+        self, moves: MotionModel, stand: FloorPose, others: Others, rules: PhysicsRules
+    ) -> None:
         self.stand = stand
         self.path = [stand]
         self.contacts: dict[str, Contact] = {}
@@ -88,7 +98,7 @@ class BodyMotion:
     def forward(self, metres: float) -> None:
         """Drive straight ahead, or backwards if metres are negative."""
 
-        def go(stand: Stand, part: float) -> Moved:
+        def go(stand: FloorPose, part: float) -> MotionResult:
             return self._moves.forward(stand, metres * part, others=self.others)
 
         self._go(go, abs(metres))
@@ -96,7 +106,7 @@ class BodyMotion:
     def turn(self, radians: float) -> None:
         """Turn on the spot, or on the body's arc."""
 
-        def go(stand: Stand, part: float) -> Moved:
+        def go(stand: FloorPose, part: float) -> MotionResult:
             return self._moves.turn(stand, radians * part, others=self.others)
 
         self._go(go, abs(radians))
@@ -104,7 +114,7 @@ class BodyMotion:
     def velocity(self, forward: float, turn: float, seconds: float) -> None:
         """Drive at a velocity, in metres and radians per second, for some seconds."""
 
-        def go(stand: Stand, part: float) -> Moved:
+        def go(stand: FloorPose, part: float) -> MotionResult:
             return self._moves.drive(stand, forward, turn, seconds * part, others=self.others)
 
         self._go(go, max(abs(forward), abs(turn)) * seconds)
@@ -124,7 +134,7 @@ class BodyMotion:
         self,
         goal: Point3,
         way: Callable[[Point3], Sequence[Point3]],
-        route: Callable[[Sequence[Stand], Point3], Moved | None],
+        route: Callable[[Sequence[FloorPose], Point3], MotionResult | None],
     ) -> bool:
         """Drive to a point along planned paths, and plan again if the body was pushed off.
 
@@ -154,7 +164,7 @@ class BodyMotion:
         x, y, z = point
         start, _, begun = self.stand.position
 
-        def go(stand: Stand, part: float) -> Moved:
+        def go(stand: FloorPose, part: float) -> MotionResult:
             here, _, there = stand.position
             # The direction stays the same: a body displaced a little does not turn back for it.
             goal = (here + (x - start) * part, y, there + (z - begun) * part)
@@ -162,7 +172,7 @@ class BodyMotion:
 
         self._go(go, math.hypot(x - start, z - begun))
 
-    def put(self, goal: Stand | None, asked: Stand) -> None:
+    def put(self, goal: FloorPose | None, asked: FloorPose) -> None:
         """Place the body at once, with a contact if it does not fit where it was asked to be.
 
         Args:
@@ -193,7 +203,7 @@ class BodyMotion:
         if self._rules.strict and contact.displacement >= self._rules.threshold:
             self.collision = True
 
-    def _go(self, go: Callable[[Stand, float], Moved], long: float) -> None:
+    def _go(self, go: Callable[[FloorPose, float], MotionResult], long: float) -> None:
         if self.collision:
             return
         whole = go(self.stand, 1.0)
@@ -206,7 +216,7 @@ class BodyMotion:
             if self.collision:
                 return
 
-    def _ends(self, moved: Moved) -> bool:
+    def _ends(self, moved: MotionResult) -> bool:
         """Check whether a contact would reach the collision threshold."""
         if not self._rules.strict or not moved.bumps:
             return False
@@ -217,7 +227,7 @@ class BodyMotion:
             metres[bump.what] = told + bump.displacement
         return max(metres.values()) >= self._rules.threshold
 
-    def _take(self, moved: Moved) -> None:
+    def _take(self, moved: MotionResult) -> None:
         self.stand = moved.stand
         self.path += [*moved.path, moved.stand]
         for bump in moved.bumps:
@@ -319,8 +329,8 @@ class BodySimulator(GraphSimulator, ABC):
     # Standing.
 
     def _placed(
-        self, name: str, pose: Pose, body: Embodiment, others: Mapping[str, Agent]
-    ) -> Agent:
+        self, name: str, pose: Pose, body: Embodiment, others: Mapping[str, AgentState]
+    ) -> AgentState:
         around = _others(name, others)
         if self._is_on_graph(pose):
             agent = super()._placed(name, pose, body, others)
@@ -337,7 +347,7 @@ class BodySimulator(GraphSimulator, ABC):
         # Only the angles are checked against a viewpoint: the position is off the graph.
         checked = self._standing(replace(pose, viewpoint=self.scene.viewpoints[0].id))
         checked = replace(checked, position=_finite_point(pose.position), viewpoint=None)
-        return Agent(self._free(body, checked, around), body)
+        return AgentState(self._free(body, checked, around), body)
 
     def _free(self, body: Embodiment, pose: Pose, around: Others) -> Pose:
         """Return a pose off the graph and on the floor, or raise where the body does not fit."""
@@ -356,11 +366,11 @@ class BodySimulator(GraphSimulator, ABC):
             f"{where}: the nearest free place is {_spot(near.position)}, {metres:.2f} m off."
         )
 
-    def _settled(self, body: Embodiment, stand: Stand, around: Others) -> Stand | None:
+    def _settled(self, body: Embodiment, stand: FloorPose, around: Others) -> FloorPose | None:
         moves = self._footing(body).moves
         return stand if moves.fits(stand, around) else moves.settled(stand, around, SETTLE_M)
 
-    def _posed(self, pose: Pose, stand: Stand, viewpoint: str | None) -> Pose:
+    def _posed(self, pose: Pose, stand: FloorPose, viewpoint: str | None) -> Pose:
         """Return the pose of a body that now stands somewhere.
 
         Args:
@@ -374,7 +384,7 @@ class BodySimulator(GraphSimulator, ABC):
             # At the viewpoint itself the pose is exactly the viewpoint's.
             if distance_2d(own, position) <= _EXACT_M:
                 position = own
-        return Pose(position, wrapped(stand.heading), pose.elevation, viewpoint)
+        return Pose(position, wrap_angle(stand.heading), pose.elevation, viewpoint)
 
     def _viewpoint_at(self, position: Point3) -> str | None:
         nearest, metres = nearest_viewpoint(self.scene, position)
@@ -410,7 +420,7 @@ class BodySimulator(GraphSimulator, ABC):
 
     # Acting.
 
-    def _after(self, name: str, action: Action) -> Agent:
+    def _after(self, name: str, action: Action) -> AgentState:
         agent = self._agent(name)
         if agent.stopped or agent.collision:
             return agent
@@ -428,7 +438,7 @@ class BodySimulator(GraphSimulator, ABC):
         return super()._after(name, action)
 
     def _driven(
-        self, name: str, agent: Agent, action: Forward | Turn | Velocity | Waypoint
+        self, name: str, agent: AgentState, action: Forward | Turn | Velocity | Waypoint
     ) -> BodyMotion:
         match action:
             case Forward(metres):
@@ -457,7 +467,7 @@ class BodySimulator(GraphSimulator, ABC):
             return False
         return pose.position == self.scene.viewpoint_by_id[pose.viewpoint].ground
 
-    def _hop_after(self, name: str, agent: Agent, viewpoint: str) -> Agent:
+    def _hop_after(self, name: str, agent: AgentState, viewpoint: str) -> AgentState:
         if agent.pose.viewpoint is None:
             self._known(viewpoint)
             raise SimulatorError(
@@ -469,7 +479,7 @@ class BodySimulator(GraphSimulator, ABC):
         return self._hopped(name, agent, viewpoint)
 
     def _motion(
-        self, name: str, agent: Agent, *, forward: float = 0.0, turn: float = 0.0
+        self, name: str, agent: AgentState, *, forward: float = 0.0, turn: float = 0.0
     ) -> BodyMotion:
         """Start an action that moves a body.
 
@@ -498,7 +508,7 @@ class BodySimulator(GraphSimulator, ABC):
             stand = settled
         return BodyMotion(moves, stand, around, self._rules)
 
-    def _moved(self, agent: Agent, motion: BodyMotion) -> Agent:
+    def _moved(self, agent: AgentState, motion: BodyMotion) -> AgentState:
         """Return the agent after it drove."""
         before, stand = agent.pose, motion.stand
         stayed = distance_3d(before.position, stand.position) <= _EPS
@@ -507,7 +517,7 @@ class BodySimulator(GraphSimulator, ABC):
         contacts = self._contacts(agent, motion)
         return replace(agent, pose=pose, contacts=contacts, collision=motion.collision)
 
-    def _contacts(self, agent: Agent, motion: BodyMotion) -> tuple[Contact, ...]:
+    def _contacts(self, agent: AgentState, motion: BodyMotion) -> tuple[Contact, ...]:
         """Return the contacts of a motion, with opened doors as contacts of displacement 0."""
         links, found = self.scene.links, dict(motion.contacts)
         path = [each.position for each in motion.path]
@@ -532,7 +542,7 @@ class BodySimulator(GraphSimulator, ABC):
             () if way is None or distance_2d(way.points[-1], goal) > STANDING_M else way.points[1:]
         )
 
-    def _check_way(self, name: str, body: Embodiment, stand: Stand, goal: Point3) -> None:
+    def _check_way(self, name: str, body: Embodiment, stand: FloorPose, goal: Point3) -> None:
         if distance_3d(stand.position, goal) <= STANDING_M or self._way(body, stand.position, goal):
             return
         near = self._footing(body).moves.settled(replace(stand, position=goal), {}, SETTLE_M)
@@ -543,13 +553,13 @@ class BodySimulator(GraphSimulator, ABC):
             f" needs room all along{free}."
         )
 
-    def _hopped(self, name: str, agent: Agent, viewpoint: str) -> Agent:
+    def _hopped(self, name: str, agent: AgentState, viewpoint: str) -> AgentState:
         """Carry out a hop by driving, or under telhop by placing the body."""
         after = self._hop(agent.pose, viewpoint)
         motion = self._motion(name, agent, forward=1.0)
-        looking = Stand(after.position, heading_to(motion.stand.position, after.position))
+        looking = FloorPose(after.position, heading_to(motion.stand.position, after.position))
         goal = self._settled(agent.body, looking, motion.others)
-        if is_carried(self.scene, agent.pose.viewpoint or "", viewpoint, agent.body):
+        if is_lift_or_stairs(self.scene, agent.pose.viewpoint or "", viewpoint, agent.body):
             motion.stand = motion.stand if goal is None else goal
         elif self._rules.physics == "telhop":
             motion.put(goal, looking)
@@ -567,11 +577,11 @@ class BodySimulator(GraphSimulator, ABC):
         return replace(agent, pose=self._posed(after, motion.stand, viewpoint), contacts=contacts)
 
 
-def _stand(pose: Pose) -> Stand:
-    return Stand(pose.position, pose.heading)
+def _stand(pose: Pose) -> FloorPose:
+    return FloorPose(pose.position, pose.heading)
 
 
-def _others(name: str, agents: Mapping[str, Agent]) -> Others:
+def _others(name: str, agents: Mapping[str, AgentState]) -> Others:
     return {who: (agent.body, _stand(agent.pose)) for who, agent in agents.items() if who != name}
 
 
@@ -586,7 +596,7 @@ def _spot(point: Point3) -> str:
 def _finite_point(point: Point3) -> Point3:
     if not all(math.isfinite(each) for each in point):
         raise SimulatorError(
-            f"A place at {short(point)}: expected three finite numbers, in metres."
+            f"A place at {repr_of(point)}: expected three finite numbers, in metres."
         )
     x, y, z = point
     return float(x), float(y), float(z)

@@ -23,7 +23,7 @@ from shapely.geometry.base import BaseGeometry
 
 from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment
-from navloom.scenes.distances import per_scene
+from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene import Item, Link, Point3, Scene
 from navloom_worlds.geometry.building import building_of
 from navloom_worlds.geometry.door_leaves import leaf_parts
@@ -183,7 +183,7 @@ def body_mesh(scene: Scene, body: Embodiment) -> SceneMesh:
         )
     over = max(LOW, body.max_step)
     key = f"body_mesh {body.doors} {body.elevator} {over}"
-    return per_scene(scene, key, lambda: _made(scene, body, over))
+    return scene_cached(scene, key, lambda: _made(scene, body, over))
 
 
 def structure_mesh(scene: Scene, body: Embodiment) -> SceneMesh:
@@ -196,7 +196,7 @@ def structure_mesh(scene: Scene, body: Embodiment) -> SceneMesh:
     # In a mesh file, which items count as floor depends on what is stepped over.
     over = "" if scene.walls else f" {max(LOW, body.max_step)}"
     key = f"built_mesh {body.doors} {body.elevator}{over}"
-    return per_scene(scene, key, lambda: mesh.without(mesh.owners > 0))
+    return scene_cached(scene, key, lambda: mesh.without(mesh.owners > 0))
 
 
 def find_low_items(scene: Scene, over: float) -> tuple[Item, ...]:
@@ -259,7 +259,7 @@ def find_moved_doors(scene: Scene, body: Embodiment, path: Sequence[Point3]) -> 
     """
     if not path or not (body.doors or body.elevator) or not scene.walls:
         return ()
-    leaves = per_scene(scene, "leaves", lambda: _leaves_from_above(scene))
+    leaves = scene_cached(scene, "leaves", lambda: _leaves_from_above(scene))
     at = [(x, z) for x, _, z in path]
     swept = shapely.LineString(at if len(at) > 1 else at * 2).buffer(body.width / 2)
     low, high = min(y for _, y, _ in path), max(y for _, y, _ in path)

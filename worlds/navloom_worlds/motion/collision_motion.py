@@ -15,8 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import NOBODY, Bump, Embodiment, Moved, Others, Shape, Stand, shape_of
-from navloom.scenes.distances import per_scene, turn_between
+from navloom.scenes.bodies import (
+    NOBODY,
+    BodyContact,
+    Embodiment,
+    FloorPose,
+    Footprint,
+    MotionResult,
+    Others,
+    footprint_of,
+)
+from navloom.scenes.distances import scene_cached, turn_between
 from navloom.scenes.scene import Point3, Scene
 from navloom_worlds.geometry.semantic_ids import WALL
 from navloom_worlds.motion import sweep
@@ -52,7 +61,7 @@ class SlidingMotion:
         self._around, self._others = around, others
         self.pose = self._free = pose
         self._metres = 0.0
-        self._bumps: dict[str, Bump] = {}
+        self._bumps: dict[str, BodyContact] = {}
         self._path = [pose.stand]
         self._even = True
         self.stopped = 0.0
@@ -61,11 +70,11 @@ class SlidingMotion:
         """Return metres from the body to a position."""
         return math.hypot(x - self.pose.x, z - self.pose.z)
 
-    def moved(self, x: float, z: float) -> Moved:
+    def moved(self, x: float, z: float) -> MotionResult:
         """Return the result of the action, where (x, z) is its end without obstacles."""
         stand = self.pose.stand
         self._around.ended = stand, self._even
-        return Moved(
+        return MotionResult(
             stand, self._metres, self.off(x, z), tuple(self._bumps.values()), tuple(self._path)
         )
 
@@ -75,7 +84,7 @@ class SlidingMotion:
         point = contact.point
         if known is not None:
             displacement, point = displacement + known.displacement, known.point
-        self._bumps[what] = Bump(what, displacement, point)
+        self._bumps[what] = BodyContact(what, displacement, point)
 
     def straight(self, dx: float, dz: float, *, slide: bool) -> None:
         """Drive straight to a contact, and slide on along the obstacle."""
@@ -351,7 +360,7 @@ def mover_of(scene: Scene, body: Embodiment, gone: frozenset[int] = frozenset())
         SceneError: the scene has no geometry, or no floor.
     """
     key = f"mover {body.model_dump_json()} {sorted(gone)}"
-    return per_scene(scene, key, lambda: Mover(scene, body, gone))
+    return scene_cached(scene, key, lambda: Mover(scene, body, gone))
 
 
 class Mover:
@@ -372,7 +381,7 @@ class Mover:
         self._lines: dict[tuple[float, tuple[float, float, float, float]], NDArray[np.float64]] = {}
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> Footprint:
         """Footprint of the body."""
         return self._around.shape
 
@@ -394,7 +403,7 @@ class Mover:
             self._lines[y, box] = np.concatenate(some)
         return self._lines[y, box]
 
-    def fits(self, stand: Stand, others: Others = NOBODY) -> bool:
+    def fits(self, stand: FloorPose, others: Others = NOBODY) -> bool:
         """Check whether the body overlaps nothing at a stand and has floor under it."""
         return self._around.fits(stand, others)
 
@@ -402,13 +411,15 @@ class Mover:
         """Return metres to the nearest obstacle at the body's height, at most 10."""
         return self._around.clearance(position)
 
-    def settled(self, stand: Stand, others: Others = NOBODY, reach: float = 1.0) -> Stand | None:
+    def settled(
+        self, stand: FloorPose, others: Others = NOBODY, reach: float = 1.0
+    ) -> FloorPose | None:
         """Return the nearest stand where the body fits, same heading; None within ``reach``."""
         return self._around.settled(stand, others, reach)
 
     def forward(
-        self, stand: Stand, metres: float, *, slide: bool = True, others: Others = NOBODY
-    ) -> Moved:
+        self, stand: FloorPose, metres: float, *, slide: bool = True, others: Others = NOBODY
+    ) -> MotionResult:
         """Drive straight ahead, or backwards if ``metres`` is negative.
 
         Raises:
@@ -422,8 +433,14 @@ class Mover:
         return walk.moved(pose.x + ux * metres, pose.z + uz * metres)
 
     def shift(
-        self, stand: Stand, dx: float, dz: float, *, slide: bool = False, others: Others = NOBODY
-    ) -> Moved:
+        self,
+        stand: FloorPose,
+        dx: float,
+        dz: float,
+        *,
+        slide: bool = False,
+        others: Others = NOBODY,
+    ) -> MotionResult:
         """Translate along the ground plane without turning, as a slide does.
 
         Raises:
@@ -435,7 +452,7 @@ class Mover:
         walk.straight(dx, dz, slide=slide)
         return walk.moved(pose.x + dx, pose.z + dz)
 
-    def turn(self, stand: Stand, radians: float, *, others: Others = NOBODY) -> Moved:
+    def turn(self, stand: FloorPose, radians: float, *, others: Others = NOBODY) -> MotionResult:
         """Turn on the spot, or on an arc of ``turning_radius`` if the body has one.
 
         Raises:
@@ -449,14 +466,14 @@ class Mover:
 
     def drive(
         self,
-        stand: Stand,
+        stand: FloorPose,
         forward: float,
         turn: float,
         seconds: float,
         *,
         slide: bool = True,
         others: Others = NOBODY,
-    ) -> Moved:
+    ) -> MotionResult:
         """Drive at a speed and a turn rate for some time, along an arc.
 
         Args:
@@ -484,8 +501,13 @@ class Mover:
         return walk.moved(end.x, end.z)
 
     def follow(
-        self, stand: Stand, points: Sequence[Point3], *, slide: bool = True, others: Others = NOBODY
-    ) -> Moved:
+        self,
+        stand: FloorPose,
+        points: Sequence[Point3],
+        *,
+        slide: bool = True,
+        others: Others = NOBODY,
+    ) -> MotionResult:
         """Drive along a path: turn to each point and drive there; a disc need not turn.
 
         It stops if it misses a point by more than 0.1 m.
@@ -501,7 +523,7 @@ class Mover:
                     break
                 walk.face(x, z)
                 _, _, ux, uz = walk.pose.at
-                if shape_of(self.body).round:
+                if footprint_of(self.body).round:
                     walk.straight(x - walk.pose.x, z - walk.pose.z, slide=slide)
                 else:
                     walk.straight(ux * far, uz * far, slide=slide)
@@ -516,7 +538,7 @@ class Mover:
         """Check whether the body drives straight from a to b, facing along, without contact."""
         dx, dz = b[0] - a[0], b[2] - a[2]
         far = math.hypot(dx, dz)
-        stand = Stand(a, math.atan2(dx, -dz) if far > 0 else 0.0)
+        stand = FloorPose(a, math.atan2(dx, -dz) if far > 0 else 0.0)
         if not self.fits(stand):
             return False
         moved = self.forward(stand, far, slide=False)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from navloom import scenes
 from navloom.disk_cache import code_key, content_key
-from navloom.scenes.distances import per_scene
+from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene import Scene
 from navloom_worlds import furniture, geometry
 from navloom_worlds import motion as space
@@ -38,7 +38,7 @@ def scene_cache_key(scene: Scene, told: str) -> str:
     Raises:
         SceneError: the scene's mesh file is broken.
     """
-    whole = per_scene(scene, "content", lambda: _content(scene))
+    whole = scene_cached(scene, "content", lambda: _content(scene))
     return content_key(whole, told)
 
 

@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
 from shapely.geometry.base import BaseGeometry
 
-from navloom.scenes.bodies import LARGE, Embodiment, climbs, outer
+from navloom.scenes.bodies import LARGE, Embodiment, max_rise, outer_radius
 from navloom.scenes.scene import Point3
 from navloom_worlds.geometry.mesh import CellGrid, SceneMesh
 from navloom_worlds.geometry.semantic_ids import STAIRS
@@ -180,7 +180,7 @@ def _clearances(
             clearance[here] = _far(band, body)
             continue
         clearance[here], shifted = _cleared(
-            tree, middles[here], radius, max(FAR, 2 * outer(body)), grid.cell
+            tree, middles[here], radius, max(FAR, 2 * outer_radius(body)), grid.cell
         )
         at[:, here] = shifted.T
     return clearance, at
@@ -365,7 +365,7 @@ def _uneven(floors: FloorMap, cell: Ints, height: Floats, count: int) -> Ints:
 
 def _far(band: _Band, body: Embodiment) -> float:
     """Return the distance up to which a band's clearance is measured; shorter for single treads."""
-    need = outer(body) + 0.1
+    need = outer_radius(body) + 0.1
     return max(FAR, need) if len(band.places) > _BROAD else need
 
 
@@ -386,7 +386,7 @@ def _points(
     low = np.where(owners == STAIRS, stairs, low) + EPS
     lines = obstacles.cut(faces, low, band.y + body.height)
     edges = floors.edges
-    near = (edges[:, 4] >= band.y - climbs(body) - EPS) & (edges[:, 4] <= band.high + EPS)
+    near = (edges[:, 4] >= band.y - max_rise(body) - EPS) & (edges[:, 4] <= band.high + EPS)
     ends = np.concatenate([lines, edges[near, :4]])
     if not len(ends):
         return None

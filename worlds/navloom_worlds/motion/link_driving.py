@@ -19,10 +19,16 @@ from pydantic import TypeAdapter
 
 from navloom.disk_cache import TABLES
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment, Stand, builtin_bodies, canonical, shape_of
-from navloom.scenes.passability import faults, in_words, table_of
+from navloom.scenes.bodies import (
+    Embodiment,
+    FloorPose,
+    builtin_bodies,
+    canonical_name,
+    footprint_of,
+)
+from navloom.scenes.passability import faults_text, link_faults, region_table
 from navloom.scenes.scene import Link, Scene
-from navloom.scenes.traverse_table import Cell, Pair, Traversability
+from navloom.scenes.traversability_table import Pair, PassageCell, Traversability
 from navloom_worlds.motion.collision_motion import Mover, mover_of
 from navloom_worlds.motion.field_cache import scene_cache_key
 from navloom_worlds.motion.link_free_space import (
@@ -68,7 +74,7 @@ class LinkResult:
     body: str
     result: Result
     metres: float = 0.0
-    path: tuple[Stand, ...] = ()
+    path: tuple[FloorPose, ...] = ()
     stopped_by: str = ""
     tries: int = 0
 
@@ -122,10 +128,10 @@ class _Drive:
     def __init__(self, mover: Mover, link: Link, number: int) -> None:
         self.mover, self.link, self.number = mover, link, number
         self.tries = 0
-        self._farthest: tuple[float, tuple[Stand, ...]] = (-1.0, ())
+        self._farthest: tuple[float, tuple[FloorPose, ...]] = (-1.0, ())
 
     def _said(
-        self, result: Result, path: Sequence[Stand] = (), metres: float = 0.0, by: str = ""
+        self, result: Result, path: Sequence[FloorPose] = (), metres: float = 0.0, by: str = ""
     ) -> LinkResult:
         return LinkResult(
             self.number, self.link.a, self.link.b, self.mover.body.name, result,
@@ -217,9 +223,11 @@ class _Drive:
                     stage.block(met)
         return given_up
 
-    def _drive(self, ground: LinkFreeSpace, way: Sequence[PlannedMotion]) -> LinkResult | Stand:
+    def _drive(self, ground: LinkFreeSpace, way: Sequence[PlannedMotion]) -> LinkResult | FloorPose:
         """Drive a path there and back; return the result, or where the drive ended."""
-        stand = Stand((way[0].x, ground.height_at(way[0].x, way[0].z), way[0].z), way[0].heading)
+        stand = FloorPose(
+            (way[0].x, ground.height_at(way[0].x, way[0].z), way[0].z), way[0].heading
+        )
         if not self.mover.fits(stand):
             return stand
         path, metres = [stand], 0.0
@@ -232,13 +240,13 @@ class _Drive:
                     return path[-1]
                 if moved is None:
                     self._got(metres, path[-1])
-                    return Stand((leg.x, path[-1].position[1], leg.z), leg.heading)
+                    return FloorPose((leg.x, path[-1].position[1], leg.z), leg.heading)
                 metres += moved.metres
                 path.append(moved.stand)
         there = len(way)
         return self._said("passed", path[:there], metres / 2)
 
-    def _got(self, metres: float, stand: Stand) -> None:
+    def _got(self, metres: float, stand: FloorPose) -> None:
         """Remember the farthest drive."""
         if metres > self._farthest[0]:
             self._farthest = metres, (stand,)
@@ -271,7 +279,8 @@ class DrivenGroundTruth:
                 f" {_note(self.scene, body, each)}"
                 for body, each in self.links
                 if each.result != "gave up"
-                and (each.result == "passed") == bool(faults(self.scene.links[each.link], body))
+                and (each.result == "passed")
+                == bool(link_faults(self.scene.links[each.link], body))
             ],
         }
 
@@ -295,22 +304,22 @@ def driven_ground_truth(scene: Scene, bodies: tuple[Embodiment, ...]) -> DrivenG
         SceneError: the scene has no geometry, or no floor.
     """
     links: list[tuple[Embodiment, LinkResult]] = []
-    cells: dict[str, dict[Pair, Cell]] = {}
+    cells: dict[str, dict[Pair, PassageCell]] = {}
     for body in bodies:
         own = {each.link: each for each in _kept_drives(scene, body)}
         links += [(body, each) for each in own.values()]
-        mine = cells.setdefault(canonical(body.name), {})
+        mine = cells.setdefault(canonical_name(body.name), {})
         for number, link in enumerate(scene.links):
-            pair, found = (link.a, link.b), faults(link, body)
+            pair, found = (link.a, link.b), link_faults(link, body)
             driven = own.get(number)
             if driven is None or driven.result == "gave up":
-                cell = Cell(traversable=not found, note=in_words(found))
+                cell = PassageCell(traversable=not found, note=faults_text(found))
             else:
                 passed = driven.result == "passed"
-                cell = Cell(traversable=passed, note=_note(scene, body, driven))
+                cell = PassageCell(traversable=passed, note=_note(scene, body, driven))
             if pair not in mine or (cell.traversable and not mine[pair].traversable):
                 mine[pair] = cell
-    return DrivenGroundTruth(scene, table_of(scene, cells), tuple(links))
+    return DrivenGroundTruth(scene, region_table(scene, cells), tuple(links))
 
 
 def _kept_drives(scene: Scene, body: Embodiment) -> list[LinkResult]:
@@ -333,7 +342,7 @@ def _kept_drives(scene: Scene, body: Embodiment) -> list[LinkResult]:
 
 def _note(scene: Scene, body: Embodiment, driven: LinkResult) -> str:
     """Return the note on a driven link; empty where drive and estimate agree that it is open."""
-    figures = in_words(faults(scene.links[driven.link], body))
+    figures = faults_text(link_faults(scene.links[driven.link], body))
     if driven.result == "passed":
         return figures and f"driven through, though by its figures {figures}"
     if figures:
@@ -345,7 +354,7 @@ def _note(scene: Scene, body: Embodiment, driven: LinkResult) -> str:
         by = scene.item_by_id[by].prompt_name.replace("_", " ")
     elif by in ("", "wall") or (by.startswith("door ") and body.doors):
         # It meets only the frame of a door that it pushes open.
-        shape = shape_of(body)
+        shape = footprint_of(body)
         if shape.round:
             return f"too narrow: no way for a body of {body.width:.2f} m"
         return f"no room to turn: it needs {2 * shape.outer:.2f} m to turn round"

@@ -15,8 +15,8 @@ from shapely.geometry.base import BaseGeometry
 from shapely.ops import nearest_points
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Shape, Stand
-from navloom.scenes.distances import per_scene
+from navloom.scenes.bodies import FloorPose, Footprint
+from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene import Link, Region, Stairs
 from navloom_worlds.geometry.semantic_ids import STAIRS
 from navloom_worlds.motion.collision_motion import Mover, mover_of
@@ -89,10 +89,10 @@ def _anywhere(places: Floats) -> RegionCore:
     return RegionCore(places, np.full(len(places), -1))
 
 
-def planning_shape(mover: Mover) -> Shape:
+def planning_shape(mover: Mover) -> Footprint:
     """Return the shape for path search: a box for discs that turn on an arc."""
     shape = mover.shape
-    return Shape(False, shape.ahead, shape.aside) if mover.body.turning_radius else shape
+    return Footprint(False, shape.ahead, shape.aside) if mover.body.turning_radius else shape
 
 
 def region_polygon(region: Region) -> Polygon:
@@ -221,7 +221,7 @@ class LinkFreeSpace:
         scene, body = self.mover.scene, self.mover.body
         fully = self.fine > 1
         key = f"driven:core:{region.id}:{body.model_dump_json()}:{self.axis}:{fully}"
-        return per_scene(
+        return scene_cached(
             scene, key, lambda: find_region_core(self.mover, region, self.axis, fully=fully)
         )
 
@@ -259,7 +259,7 @@ class LinkFreeSpace:
         k = int(self.areas[1].distance(spot) < self.areas[0].distance(spot))
         return float(self.ends[k].center[1])
 
-    def first_blocker(self) -> tuple[str, Stand | None]:
+    def first_blocker(self) -> tuple[str, FloorPose | None]:
         """Return the first obstacle on straight drives from the core to the link, and where."""
         for core, end in zip(self.cores, self.ends, strict=True):
             if not len(core.places):
@@ -273,7 +273,7 @@ class LinkFreeSpace:
         for k in np.argsort(far, kind="stable")[:200:20]:
             x, z = places[k].tolist()
             dx, dz = self.middle[0] - x, self.middle[1] - z
-            stand = Stand((x, end.center[1], z), math.atan2(dx, -dz))
+            stand = FloorPose((x, end.center[1], z), math.atan2(dx, -dz))
             if not self.mover.fits(stand):
                 continue
             try:
@@ -329,11 +329,11 @@ def find_region_core(
     if arcs or shape.round or not slim.any():
         return RegionCore(np.zeros((0, 2)), np.zeros(0, dtype=np.int64))
     key = f"driven:rails:{region.id}:{mover.body.model_dump_json()}:{axis}"
-    return per_scene(mover.scene, key, lambda: _tight_core(plane.lines, shape, area, axis))
+    return scene_cached(mover.scene, key, lambda: _tight_core(plane.lines, shape, area, axis))
 
 
 def _tight_core(
-    lines: Floats, shape: Shape, area: Polygon, axis: tuple[float, float]
+    lines: Floats, shape: Footprint, area: Polygon, axis: tuple[float, float]
 ) -> RegionCore:
     """Return the core with separate places for every heading."""
     rails = SE2Lines(lines, shape, area, axis, _ROOM)
@@ -347,7 +347,7 @@ def _tight_core(
     return RegionCore(places, rails.heading[which], HEADINGS)
 
 
-def elevator_poses(mover: Mover, link: Link) -> tuple[Stand, Stand] | None:
+def elevator_poses(mover: Mover, link: Link) -> tuple[FloorPose, FloorPose] | None:
     """Return stands in the cabin below and above, at one position; None if there are none."""
     ends = [mover.scene.region_by_id[each] for each in (link.a, link.b)]
     core = find_region_core(mover, ends[0], (1.0, 0.0))
@@ -356,7 +356,7 @@ def elevator_poses(mover: Mover, link: Link) -> tuple[Stand, Stand] | None:
     for k in order[:40]:
         x, z = core.places[k].tolist()
         heading = math.pi / 2 + math.pi * max(int(core.headings[k]), 0) / core.count
-        stands = [Stand((x, end.center[1], z), heading) for end in ends]
+        stands = [FloorPose((x, end.center[1], z), heading) for end in ends]
         if all(mover.fits(stand) for stand in stands):
             return stands[0], stands[1]
     return None

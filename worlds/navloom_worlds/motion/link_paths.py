@@ -15,7 +15,7 @@ from scipy import ndimage
 from shapely import Point
 from shapely.geometry.base import BaseGeometry
 
-from navloom.scenes.bodies import Shape, Stand
+from navloom.scenes.bodies import FloorPose, Footprint
 from navloom_worlds.motion.link_free_space import CLOSE, HEADINGS, NEAR, LinkFreeSpace, RegionCore
 from navloom_worlds.motion.planar_obstacles import grid_distances
 from navloom_worlds.motion.se2_lines import LineSpacing, PlannedMotion, SE2Lines
@@ -41,7 +41,7 @@ class BoxSearch:
         square = Point(*ground.gap).buffer(reach, cap_style="square")
         self._within: BaseGeometry = shapely.intersection(ground.floor, square)
 
-    def block(self, stand: Stand) -> None:
+    def block(self, stand: FloorPose) -> None:
         """Exclude the surroundings of a pose where a drive ended."""
         x, _, z = stand.position
         self._within = self._within.difference(Point(x, z).buffer(_BLOCKED, quad_segs=2))
@@ -70,7 +70,7 @@ class BoxSearch:
         )
         return [rails.motions(way, float(first[0]), last)]
 
-    def _rails(self, shape: Shape, *, loosely: bool = False) -> SE2Lines:
+    def _rails(self, shape: Footprint, *, loosely: bool = False) -> SE2Lines:
         turns, axis = not self._ground.mover.body.turning_radius, self._ground.axis
         return SE2Lines(
             self._lines, shape, self._within, axis, self._grain, turns=turns, loosely=loosely
@@ -156,7 +156,7 @@ class DiscSearch:
     def __init__(self, ground: LinkFreeSpace, free: Bools) -> None:
         self._ground, self._free = ground, free
 
-    def block(self, stand: Stand) -> None:
+    def block(self, stand: FloorPose) -> None:
         """Exclude the surroundings of a pose where a drive ended."""
         self._free = self._free.copy()
         i, j = self._ground.frame.place(stand.position[0], stand.position[2])

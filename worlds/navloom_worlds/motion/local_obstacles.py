@@ -9,8 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import NOBODY, Embodiment, Others, Shape, Stand, climbs, shape_of
-from navloom.scenes.distances import per_scene
+from navloom.scenes.bodies import (
+    NOBODY,
+    Embodiment,
+    FloorPose,
+    Footprint,
+    Others,
+    footprint_of,
+    max_rise,
+)
+from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene import Point3, Scene
 from navloom_worlds.geometry.semantic_ids import FLOOR, STAIRS, WALL, owner_name
 from navloom_worlds.motion import sweep
@@ -101,7 +109,7 @@ class ObstacleTile:
 def obstacles_of(scene: Scene, body: Embodiment) -> ObstacleIndex:
     """Return the obstacles of a body's collision mesh; made once per scene and kind of body."""
     mesh = body_mesh(scene, body)
-    return per_scene(scene, f"obstacles {id(mesh)}", lambda: ObstacleIndex(mesh))
+    return scene_cached(scene, f"obstacles {id(mesh)}", lambda: ObstacleIndex(mesh))
 
 
 def floors_of(scene: Scene, body: Embodiment) -> FloorMap:
@@ -111,21 +119,21 @@ def floors_of(scene: Scene, body: Embodiment) -> FloorMap:
         SceneError: the scene has no geometry, or no floor, or the body is broader than all floors.
     """
     built = structure_mesh(scene, body)
-    columns = per_scene(scene, f"columns {id(built)}", lambda: surface_columns(built))
-    ground = per_scene(
+    columns = scene_cached(scene, f"columns {id(built)}", lambda: surface_columns(built))
+    ground = scene_cached(
         scene,
         f"ground {id(columns)} {body.stairs}",
         lambda: find_floor_levels(columns, stairs=body.stairs),
     )
-    floors = per_scene(
+    floors = scene_cached(
         scene,
         f"underfoot {id(ground)} {body.stairs} {body.max_step}",
-        lambda: build_floor_map(ground, step=body.max_step, stair=climbs(body)),
+        lambda: build_floor_map(ground, step=body.max_step, stair=max_rise(body)),
     )
     if not floors.layers.size:
         raise SceneError(f"{scene.uri} has no floor: expected level ground to stand on.")
     wide, deep = floors.extent
-    if 2 * min(shape_of(body).ahead, shape_of(body).aside) > min(wide, deep):
+    if 2 * min(footprint_of(body).ahead, footprint_of(body).aside) > min(wide, deep):
         raise SceneError(
             no_space_message(scene, body, f"whose floors are {wide:.1f} by {deep:.1f} m")
         )
@@ -156,17 +164,17 @@ class CollisionWorld:
     def __init__(self, scene: Scene, body: Embodiment, gone: frozenset[int] = frozenset()) -> None:
         self.scene, self.body = scene, body
         self._gone = np.array(sorted(gone), dtype=np.int32)
-        self.shape: Shape = shape_of(body)
+        self.shape: Footprint = footprint_of(body)
         mesh = body_mesh(scene, body)
-        self.stair = climbs(body)
+        self.stair = max_rise(body)
         self._mesh = mesh
         self._obstacles = obstacles_of(scene, body)
         self.floors = floors_of(scene, body)
         self._tiles: dict[tuple[int, int, float, float, bool, float, float], ObstacleTile] = {}
-        self.ended: tuple[Stand, bool] | None = None
+        self.ended: tuple[FloorPose, bool] | None = None
         self._lifted: tuple[BodyPose, tuple[float, bool]] | None = None
 
-    def fits(self, stand: Stand, others: Others = NOBODY, room: float = -sweep.OVERLAP) -> bool:
+    def fits(self, stand: FloorPose, others: Others = NOBODY, room: float = -sweep.OVERLAP) -> bool:
         """Check whether the body has floor under it and this much room around it."""
         pose = self.floor_pose(stand)
         if (
@@ -179,10 +187,10 @@ class CollisionWorld:
 
     def clearance(self, position: Point3) -> float:
         """Return metres to the nearest obstacle at the body's height, at most 10."""
-        pose = self.floor_pose(Stand(position, 0.0))
+        pose = self.floor_pose(FloorPose(position, 0.0))
         if pose is None:
             return 0.0
-        spot = Shape(True, 0.0, 0.0)
+        spot = Footprint(True, 0.0, 0.0)
         reach = 1.0
         while reach <= _FAR:
             x0, z0, x1, z1 = pose.x - reach, pose.z - reach, pose.x + reach, pose.z + reach
@@ -194,23 +202,25 @@ class CollisionWorld:
             reach *= 2
         return _FAR
 
-    def settled(self, stand: Stand, others: Others = NOBODY, reach: float = 1.0) -> Stand | None:
+    def settled(
+        self, stand: FloorPose, others: Others = NOBODY, reach: float = 1.0
+    ) -> FloorPose | None:
         """Return the nearest stand where the body fits, same heading; None within ``reach``."""
         x, y, z = stand.position
         for dx, dz in _offsets(reach):
-            there = Stand((x + dx, y, z + dz), stand.heading)
+            there = FloorPose((x + dx, y, z + dz), stand.heading)
             if self.fits(there, others, sweep.SKIN):
                 pose = self.floor_pose(there)
                 return None if pose is None else pose.stand
         return None
 
-    def floor_pose(self, stand: Stand) -> BodyPose | None:
+    def floor_pose(self, stand: FloorPose) -> BodyPose | None:
         """Return the pose on the floor nearest to a stand; None if there is no floor."""
         x, y, z = stand.position
         floor = self.floors.floor(x, z, y, _REACH)
         return None if floor is None else BodyPose(x, z, stand.heading, floor)
 
-    def started(self, stand: Stand, others: Others) -> BodyPose:
+    def started(self, stand: FloorPose, others: Others) -> BodyPose:
         """Return the pose at which a motion begins.
 
         Raises:
@@ -254,7 +264,7 @@ class CollisionWorld:
         """Return the name of an obstacle that overlaps the body grown by ``room``."""
         shape = self.shape
         if room:
-            shape = Shape(shape.round, shape.ahead + room, shape.aside + room)
+            shape = Footprint(shape.round, shape.ahead + room, shape.aside + room)
         lines = self.met(pose, others)
         _, k, how = sweep.limit_motion(shape, lines, pose.at, (0.0, 0.0), None)
         return self.name(int(lines.owners[k]), others) if how == sweep.INSIDE else None
@@ -373,7 +383,7 @@ class CollisionWorld:
         walls = lines.ends[lines.owners == WALL]
         if (
             len(walls)
-            and sweep.clearances(Shape(True, _BOARD, 0.0), walls, x, z, 0.0, -1.0).min() <= 0
+            and sweep.clearances(Footprint(True, _BOARD, 0.0), walls, x, z, 0.0, -1.0).min() <= 0
         ):
             return False
         behind = math.atan2(-away[0], away[1])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from navloom.errors import SceneError, SimulatorError
-from navloom.scenes.bodies import Moved, Moves, Stand
+from navloom.scenes.bodies import FloorPose, MotionModel, MotionResult
 from navloom.scenes.scene import Point3
 from navloom_worlds.motion.body_field import FloorPath
 
@@ -28,12 +28,12 @@ class MotionBackend:
             path; None where it does not arrive.
     """
 
-    made: Callable[[], Moves]
+    made: Callable[[], MotionModel]
     way: Callable[[Point3, Sequence[Point3]], FloorPath | None]
-    route: Callable[[Sequence[Stand], Point3], Moved | None] = lambda _, __: None
+    route: Callable[[Sequence[FloorPose], Point3], MotionResult | None] = lambda _, __: None
 
     @cached_property
-    def moves(self) -> Moves:
+    def moves(self) -> MotionModel:
         """Motion of the body, built on first use.
 
         Raises:

@@ -24,8 +24,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment, Others, Shape, Stand, shape_of
-from navloom.scenes.distances import wrapped
+from navloom.scenes.bodies import Embodiment, FloorPose, Footprint, Others, footprint_of
+from navloom.scenes.distances import wrap_angle
 from navloom_worlds.geometry.mesh import CellGrid, SceneMesh, cast_columns, grid_over
 from navloom_worlds.geometry.semantic_ids import CEILING, STAIRS, door_owner
 
@@ -248,9 +248,9 @@ class BodyPose:
         return self.x, self.z, math.sin(self.heading), -math.cos(self.heading)
 
     @property
-    def stand(self) -> Stand:
-        """Same pose as a `Stand`, with the heading wrapped."""
-        return Stand((self.x, self.y, self.z), wrapped(self.heading))
+    def stand(self) -> FloorPose:
+        """Same pose as a `FloorPose`, with the heading wrapped."""
+        return FloorPose((self.x, self.y, self.z), wrap_angle(self.heading))
 
 
 def rotate_pose(pose: BodyPose, pivot: tuple[float, float], angle: float) -> BodyPose:
@@ -261,9 +261,9 @@ def rotate_pose(pose: BodyPose, pivot: tuple[float, float], angle: float) -> Bod
     return BodyPose(x, z, pose.heading + angle, pose.y)
 
 
-def body_outline(body: Embodiment, stand: Stand) -> NDArray[np.float64]:
+def body_outline(body: Embodiment, stand: FloorPose) -> NDArray[np.float64]:
     """Return the sides of another body's footprint; a polygon around it for a disc."""
-    shape = shape_of(body)
+    shape = footprint_of(body)
     x, _, z = stand.position
     if shape.round:
         turns = np.arange(_CORNERS) * (2 * math.pi / _CORNERS)
@@ -288,7 +288,7 @@ def covering_body(pose: BodyPose, height: float, others: Others) -> str | None:
     for name, (body, stand) in others.items():
         x, y, z = stand.position
         far = math.hypot(pose.x - x, pose.z - z)
-        if far > shape_of(body).outer or not (y - height < pose.y < y + body.height):
+        if far > footprint_of(body).outer or not (y - height < pose.y < y + body.height):
             continue
         a, b, c, d = body_outline(body, stand).T
         side = (c - a) * (pose.z - b) - (d - b) * (pose.x - a)
@@ -412,7 +412,7 @@ class FloorMap:
         )
         return first, heights, np.stack([x, z, layers[held], treads[held]])
 
-    def lift_height(self, shape: Shape, steps: Floats, pose: BodyPose) -> tuple[float, bool]:
+    def lift_height(self, shape: Footprint, steps: Floats, pose: BodyPose) -> tuple[float, bool]:
         """Return the height to which steps lift a body, and whether it is on stairs.
 
         Args:

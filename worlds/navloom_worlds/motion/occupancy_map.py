@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy.ndimage import binary_dilation, binary_fill_holes
 
 from navloom.errors import SceneError
-from navloom.scenes.plan import Sheet, draw_plan
-from navloom.scenes.plan_svg import FromAbove
+from navloom.scenes.plan_sheet import PlanSheet, draw_plan
+from navloom.scenes.plan_svg import TopDownImage
 from navloom.scenes.scene import Scene
 from navloom_worlds.motion.body_field import BodyField
 
@@ -112,7 +112,7 @@ class OccupancyMap:
         )
         return image, told
 
-    def picture(self, scene: Scene, *, title: str | None = None, width: float = 8.0) -> Sheet:
+    def picture(self, scene: Scene, *, title: str | None = None, width: float = 8.0) -> PlanSheet:
         """Draw the map on the plan of its storey, with the names of its rooms.
 
         Args:
@@ -120,7 +120,7 @@ class OccupancyMap:
             title: one line above the plan.
             width: inches.
         """
-        above = {self.floor: FromAbove(self.pixels, self.bounds)}
+        above = {self.floor: TopDownImage(self.pixels, self.bounds)}
         return draw_plan(
             scene, floors=[self.floor], above=above, title=title, width=width, legend=False
         )

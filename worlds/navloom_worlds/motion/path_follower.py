@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from navloom.scenes.bodies import NOBODY, Bump, Embodiment, Others, Stand
+from navloom.scenes.bodies import NOBODY, BodyContact, Embodiment, FloorPose, Others
 from navloom.scenes.distances import heading_to, turn_between
 from navloom.scenes.scene import Point3
 from navloom_worlds.motion.collision_motion import Mover
@@ -31,8 +31,8 @@ class MotionSnapshot:
     """
 
     second: float
-    bodies: Mapping[str, tuple[Embodiment, Stand]]
-    bumps: tuple[tuple[str, Bump], ...] = ()
+    bodies: Mapping[str, tuple[Embodiment, FloorPose]]
+    bumps: tuple[tuple[str, BodyContact], ...] = ()
 
 
 class PathFollower:
@@ -52,15 +52,15 @@ class PathFollower:
     """
 
     def __init__(
-        self, mover: Mover, stand: Stand, points: Sequence[Point3], speed: float = 1.0
+        self, mover: Mover, stand: FloorPose, points: Sequence[Point3], speed: float = 1.0
     ) -> None:
         self.mover, self.stand, self.metres = mover, stand, 0.0
-        self.bumps: list[Bump] = []
+        self.bumps: list[BodyContact] = []
         self.speed, self._clock = speed, 0.0
         self._touched: dict[str, tuple[int, float]] = {}
         self.set_path(points)
 
-    def set_path(self, points: Sequence[Point3], stands: Sequence[Stand] = ()) -> None:
+    def set_path(self, points: Sequence[Point3], stands: Sequence[FloorPose] = ()) -> None:
         """Set another path; it is driven forwards, :meth:`back` drives backwards.
 
         Args:
@@ -81,7 +81,7 @@ class PathFollower:
         """Return whether the body has come no nearer to its next point for a while."""
         return self._waited >= _STUCK_SECONDS
 
-    def go_on(self, seconds: float, others: Others = NOBODY) -> tuple[Bump, ...]:
+    def go_on(self, seconds: float, others: Others = NOBODY) -> tuple[BodyContact, ...]:
         """Turn to the next point and drive there, for some time.
 
         Returns:
@@ -90,7 +90,7 @@ class PathFollower:
         Raises:
             SceneError: the body overlaps an obstacle.
         """
-        found: list[Bump] = []
+        found: list[BodyContact] = []
         left = seconds
         self._clock += seconds
         while left > 1e-9 and self._stands:
@@ -109,7 +109,9 @@ class PathFollower:
         self._wait(seconds)
         return self._kept(found)
 
-    def _traced(self, goal: Stand, left: float, others: Others, found: list[Bump]) -> float:
+    def _traced(
+        self, goal: FloorPose, left: float, others: Others, found: list[BodyContact]
+    ) -> float:
         """Drive straight to a stand, or turn on the spot, and return the seconds spent."""
         body, far = self.mover.body, _metres(self.stand, goal.position)
         turn = turn_between(self.stand.heading, goal.heading)
@@ -133,7 +135,9 @@ class PathFollower:
         found += moved.bumps
         return left if stuck or moved.bumps else spent
 
-    def back(self, metres: float, seconds: float, others: Others = NOBODY) -> tuple[Bump, ...]:
+    def back(
+        self, metres: float, seconds: float, others: Others = NOBODY
+    ) -> tuple[BodyContact, ...]:
         """Drive straight back, limited by the distance and by speed times seconds."""
         self._clock += seconds
         most = min(metres, self.mover.body.speed * self.speed * seconds)
@@ -142,7 +146,7 @@ class PathFollower:
         return self._kept(list(moved.bumps))
 
     def _turned(
-        self, point: Point3, left: float, others: Others, found: list[Bump]
+        self, point: Point3, left: float, others: Others, found: list[BodyContact]
     ) -> float | None:
         """Turn towards a point and return the seconds spent; None if the body faces it."""
         turn = turn_between(self.stand.heading, heading_to(self.stand.position, point))
@@ -156,7 +160,7 @@ class PathFollower:
         found += moved.bumps
         return left if stuck else abs(part) / rate
 
-    def _gone(self, far: float, left: float, others: Others, found: list[Bump]) -> float:
+    def _gone(self, far: float, left: float, others: Others, found: list[BodyContact]) -> float:
         speed = self.mover.body.speed * self.speed
         metres = min(far, speed * left)
         moved = self.mover.forward(self.stand, metres, others=others)
@@ -175,13 +179,13 @@ class PathFollower:
         if far < self._nearest - _NEARER_M:
             self._nearest, self._waited = far, 0.0
 
-    def _kept(self, found: list[Bump]) -> tuple[Bump, ...]:
+    def _kept(self, found: list[BodyContact]) -> tuple[BodyContact, ...]:
         for bump in found:
             number, last = self._touched.get(bump.what, (-1, -math.inf))
             if self._clock - last <= _ONE_S:
                 before = self.bumps[number]
                 taken = before.displacement + bump.displacement
-                self.bumps[number] = Bump(bump.what, taken, before.point)
+                self.bumps[number] = BodyContact(bump.what, taken, before.point)
             else:
                 number = len(self.bumps)
                 self.bumps.append(bump)
@@ -192,7 +196,7 @@ class PathFollower:
 def follow_alone(name: str, ride: PathFollower, rate: int) -> Iterator[MotionSnapshot]:
     """Yield snapshots of a single body at ``rate`` per second until it arrives or is stuck."""
     body, count = ride.mover.body, 0
-    bumps: tuple[Bump, ...] = ()
+    bumps: tuple[BodyContact, ...] = ()
     while True:
         told = tuple((name, bump) for bump in bumps)
         yield MotionSnapshot(count / rate, {name: (body, ride.stand)}, told)
@@ -202,5 +206,5 @@ def follow_alone(name: str, ride: PathFollower, rate: int) -> Iterator[MotionSna
         count += 1
 
 
-def _metres(stand: Stand, point: Point3) -> float:
+def _metres(stand: FloorPose, point: Point3) -> float:
     return math.hypot(point[0] - stand.position[0], point[2] - stand.position[2])

@@ -18,7 +18,7 @@ from scipy import ndimage
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from navloom.scenes.bodies import Shape
+from navloom.scenes.bodies import Footprint
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -215,12 +215,12 @@ def _drawn(lines: Floats, shape: tuple[int, ...]) -> tuple[Ints, Ints, Ints]:
     return i[held], j[held], which[held]
 
 
-def padded_half_sizes(shape: Shape) -> tuple[float, float]:
+def padded_half_sizes(shape: Footprint) -> tuple[float, float]:
     """Return half of a box's length and half of its width with the safety margin, in metres."""
     return shape.ahead + _KEPT, shape.aside + _KEPT
 
 
-def minkowski_box(lines: Floats, shape: Shape, step: tuple[float, float]) -> Sums:
+def minkowski_box(lines: Floats, shape: Footprint, step: tuple[float, float]) -> Sums:
     """Return the Minkowski sums of lines (n, 4) along a grid's axes and a box at a heading.
 
     Args:
@@ -236,7 +236,7 @@ def minkowski_box(lines: Floats, shape: Shape, step: tuple[float, float]) -> Sum
     return (a + b) / 2, ((b - a) / 2, *sides)
 
 
-def minkowski_corners(lines: Floats, shape: Shape, angle: float, turned: float) -> Sums:
+def minkowski_corners(lines: Floats, shape: Footprint, angle: float, turned: float) -> Sums:
     """Return the sums of lines and the corners of a box that turns between two angles.
 
     Corners may sweep over corners of items that are clear of the box before and after.

@@ -16,7 +16,7 @@ import numpy as np
 import shapely
 import shapely.ops
 
-from navloom.scenes.bodies import Stand
+from navloom.scenes.bodies import FloorPose
 from navloom.scenes.distances import turn_between
 from navloom.scenes.scene import Point3
 from navloom_worlds.motion.collision_motion import Mover
@@ -32,7 +32,9 @@ _ON = 0.9
 _NEAR, _SKIN = 0.15, 0.001
 
 
-def recovery_path(mover: Mover, path: Sequence[Stand], way: Sequence[Point3]) -> list[Stand]:
+def recovery_path(
+    mover: Mover, path: Sequence[FloorPose], way: Sequence[Point3]
+) -> list[FloorPose]:
     """Return the stands of a body that gets past where it stopped.
 
     Args:
@@ -55,7 +57,7 @@ def recovery_path(mover: Mover, path: Sequence[Stand], way: Sequence[Point3]) ->
     return []
 
 
-def _starts(path: Sequence[Stand]) -> Iterator[Stand]:
+def _starts(path: Sequence[FloorPose]) -> Iterator[FloorPose]:
     """Yield where the body stopped, and earlier positions on its path."""
     for back in _BACK:
         left = back
@@ -64,12 +66,12 @@ def _starts(path: Sequence[Stand]) -> Iterator[Stand]:
             leg = math.hypot(u - x, w - z)
             if leg >= left > 0 or back == 0:
                 share = left / leg if leg else 0.0
-                yield Stand((x + share * (u - x), y, z + share * (w - z)), after.heading)
+                yield FloorPose((x + share * (u - x), y, z + share * (w - z)), after.heading)
                 break
             left -= leg
 
 
-def _from(mover: Mover, start: Stand, on: shapely.Geometry) -> list[Stand]:
+def _from(mover: Mover, start: FloorPose, on: shapely.Geometry) -> list[FloorPose]:
     """Return the stands from a start to a line; empty if none is found or it cannot be driven."""
     x, y, z = start.position
     square = shapely.box(x - _REACH, z - _REACH, x + _REACH, z + _REACH)

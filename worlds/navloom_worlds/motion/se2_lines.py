@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
-from navloom.scenes.bodies import Moved, Shape, Stand
+from navloom.scenes.bodies import FloorPose, Footprint, MotionResult
 from navloom.scenes.distances import turn_between
 from navloom_worlds.motion.collision_motion import Mover
 from navloom_worlds.motion.planar_obstacles import (
@@ -55,7 +55,7 @@ class PlannedMotion:
     z: float
     heading: float
 
-    def drive(self, mover: Mover, stand: Stand) -> Moved | None:
+    def drive(self, mover: Mover, stand: FloorPose) -> MotionResult | None:
         """Drive to the pose from a stand; None if it does not arrive without contact."""
         x, y, z = stand.position
         far, round_ = math.hypot(self.x - x, self.z - z), _round(mover)
@@ -91,7 +91,7 @@ _HAIR = 1e-6
 
 
 def free_intervals(
-    frame: GridFrame, lines: Floats, edges: Floats, shape: Shape, turn: float, *, turns: bool
+    frame: GridFrame, lines: Floats, edges: Floats, shape: Footprint, turn: float, *, turns: bool
 ) -> tuple[Stretches, Stretches]:
     """Return the intervals where a box along the rows is free, and those where it may turn.
 
@@ -115,14 +115,14 @@ def free_intervals(
     return free, _between(_union([taken, *more]))
 
 
-def _turned(own: Floats, shape: Shape, turn: float) -> tuple[Sums, Sums]:
+def _turned(own: Floats, shape: Footprint, turn: float) -> tuple[Sums, Sums]:
     """Return what lines block at the next heading, and for the corners during the turn to it."""
     quarter = math.pi / 2
     ahead = -math.sin(turn), math.cos(turn)
     return minkowski_box(own, shape, ahead), minkowski_corners(own, shape, quarter, quarter + turn)
 
 
-def _ahead(own: Floats, shape: Shape, frame: GridFrame) -> Stretches:
+def _ahead(own: Floats, shape: Footprint, frame: GridFrame) -> Stretches:
     """Return the intervals that lines block on the rows for a box that faces along them.
 
     That is the part of each line within the box's width of the row, extended by half the box's
@@ -317,7 +317,7 @@ class SE2Lines:
     def __init__(
         self,
         lines: Floats,
-        shape: Shape,
+        shape: Footprint,
         within: BaseGeometry,
         axis: tuple[float, float],
         grain: LineSpacing,

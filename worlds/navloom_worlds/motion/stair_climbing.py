@@ -10,7 +10,7 @@ import shapely
 from numpy.typing import NDArray
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Stand
+from navloom.scenes.bodies import FloorPose
 from navloom.scenes.scene import Link, Point3, Stairs
 from navloom_worlds.motion.collision_motion import Mover
 from navloom_worlds.motion.link_free_space import LinkFreeSpace
@@ -32,7 +32,7 @@ def link_stairs(mover: Mover, link: Link) -> Stairs | None:
     return next((each for each in mover.scene.stairs if {each.a, each.b} == ends), None)
 
 
-def drive_stairs(mover: Mover, flight: Stairs) -> tuple[tuple[Stand, ...], float, str, int]:
+def drive_stairs(mover: Mover, flight: Stairs) -> tuple[tuple[FloorPose, ...], float, str, int]:
     """Drive the centre line of stairs up and back.
 
     Returns:
@@ -40,7 +40,7 @@ def drive_stairs(mover: Mover, flight: Stairs) -> tuple[tuple[Stand, ...], float
         number of paths tried.
     """
     line = list(dict.fromkeys(flight.line))
-    found: tuple[tuple[Stand, ...], float, str] = ((), 0.0, "no room")
+    found: tuple[tuple[FloorPose, ...], float, str] = ((), 0.0, "no room")
     # Another bend helps neither bodies that cannot climb nor discs, which turn anywhere.
     tried = _BENDS if mover.body.stairs and not mover.shape.round else _BENDS[:1]
     for number, bend in enumerate(tried):
@@ -55,9 +55,9 @@ def drive_stairs(mover: Mover, flight: Stairs) -> tuple[tuple[Stand, ...], float
     return *found, len(tried)
 
 
-def _driven(mover: Mover, way: Sequence[Point3]) -> tuple[tuple[Stand, ...], float, str]:
+def _driven(mover: Mover, way: Sequence[Point3]) -> tuple[tuple[FloorPose, ...], float, str]:
     (x, y, z), (u, _, w) = way[0], way[1]
-    stand = mover.settled(Stand((x, y, z), math.atan2(u - x, z - w)), reach=0.5)
+    stand = mover.settled(FloorPose((x, y, z), math.atan2(u - x, z - w)), reach=0.5)
     if stand is None:
         return (), 0.0, "no room"
     path, metres = [stand], 0.0
@@ -122,7 +122,7 @@ def _arc(first: Floats, middle: Floats, last: Floats) -> Floats:
     return out
 
 
-def enter_stairs(ground: LinkFreeSpace, flight: Stairs) -> tuple[tuple[Stand, ...], float]:
+def enter_stairs(ground: LinkFreeSpace, flight: Stairs) -> tuple[tuple[FloorPose, ...], float]:
     """Drive through a doorway onto the stairs right behind it, or up to their foot, and back.
 
     Returns:
@@ -139,7 +139,7 @@ def enter_stairs(ground: LinkFreeSpace, flight: Stairs) -> tuple[tuple[Stand, ..
     order = order[far[order] < _NEAR]
     for k in order[:: max(1, len(order) // 12)]:
         u, w = core.places[k].tolist()
-        stand = Stand((u, end.center[1], w), math.atan2(gap[0] - u, w - gap[1]))
+        stand = FloorPose((u, end.center[1], w), math.atan2(gap[0] - u, w - gap[1]))
         if not mover.fits(stand):
             continue
         there = [(float(gap[0]), y, float(gap[1])), (x, y, z)]

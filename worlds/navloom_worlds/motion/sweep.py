@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from navloom.scenes.bodies import Shape
+from navloom.scenes.bodies import Footprint
 from navloom_worlds.motion.obstacles import ObstacleLines
 
 Floats = NDArray[np.float64]
@@ -301,7 +301,7 @@ def _to_sides(pu: Any, pw: Any, sides: Any, sign: Any) -> Any:
     return best
 
 
-def clearances(shape: Shape, lines: Floats, x: float, z: float, ux: float, uz: float) -> Floats:
+def clearances(shape: Footprint, lines: Floats, x: float, z: float, ux: float, uz: float) -> Floats:
     """Return by how much a shape can grow before it touches each line; below 0 for an overlap.
 
     Args:
@@ -389,7 +389,7 @@ Meeting = tuple[float, int, int]
 
 
 def limit_motion(
-    shape: Shape, lines: ObstacleLines, at: At, way: tuple[float, float], angle: float | None
+    shape: Footprint, lines: ObstacleLines, at: At, way: tuple[float, float], angle: float | None
 ) -> Meeting:
     """Return how far a body gets that keeps a skin from everything.
 
@@ -420,11 +420,11 @@ def limit_motion(
 
 
 def _within(
-    shape: Shape, ends: Floats, at: At, way: tuple[float, float], angle: float | None
+    shape: Footprint, ends: Floats, at: At, way: tuple[float, float], angle: float | None
 ) -> Bools:
     """Return (n,) whether a motion may come near to each line."""
     if angle is not None:
-        spot = Shape(True, math.hypot(at[0] - way[0], at[1] - way[1]) + shape.outer, 0.0)
+        spot = Footprint(True, math.hypot(at[0] - way[0], at[1] - way[1]) + shape.outer, 0.0)
         return np.asarray(clearances(spot, ends, *way, 0.0, -1.0) <= 2 * SKIN)
     ux, uz = at[2:]
     far = math.hypot(*way)
@@ -442,7 +442,7 @@ def _within(
 
 
 def touch_point(
-    shape: Shape, line: Floats, at: At, way: tuple[float, float] = (0.0, 0.0)
+    shape: Footprint, line: Floats, at: At, way: tuple[float, float] = (0.0, 0.0)
 ) -> tuple[float, float, float, float]:
     """Return normal and point at which a shape close to a line touches it.
 

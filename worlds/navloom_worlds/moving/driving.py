@@ -28,7 +28,7 @@ from navloom.sim.protocol import (
     Pose,
     Simulator,
     Waypoint,
-    touches,
+    displacing_contacts,
 )
 from navloom.tools.chat.bumped import first_barrier, first_obstacle
 from navloom.tools.forms import listed, quoted
@@ -166,7 +166,7 @@ class _Trip:
     def add(self, seen: Observation) -> None:
         gone = math.dist(self.poses[-1].position, seen.pose.position)
         self.metres += gone
-        met = touches(seen.contacts)
+        met = displacing_contacts(seen.contacts)
         self.stuck = seen.collision or (bool(met) and gone < STUCK_M)
         self.poses.append(seen.pose)
         self.contacts += met

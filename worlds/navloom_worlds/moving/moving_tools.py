@@ -18,11 +18,11 @@ from navloom.errors import NavloomError, SimulatorError
 from navloom.scenes.bodies import (
     DEFAULT_BODY,
     Embodiment,
-    Stand,
+    FloorPose,
     has_geometry,
-    inner,
-    mover_of,
-    outer,
+    inner_radius,
+    motion_model_of,
+    outer_radius,
 )
 from navloom.scenes.scene import Scene
 from navloom.sim.protocol import Pose, Simulator
@@ -180,13 +180,13 @@ def clearance(scene: Scene, spot: Spot | Pose, body: Embodiment = DEFAULT_BODY) 
     at = scene.viewpoint_by_id[named].ground if named and spot is not place else None
     position = at or (place.position if isinstance(place, Pose) else (0.0, 0.0, 0.0))
     heading = place.heading if isinstance(place, Pose) else 0.0
-    mover, stand = mover_of(scene, body), Stand(position, heading)
+    mover, stand = motion_model_of(scene, body), FloorPose(position, heading)
     fits = mover.fits(stand)
     told: dict[str, Any] = {
         "clearance": round(mover.clearance(position), 3),
         "body": body.name,
-        "to_pass": round(inner(body), 3),
-        "to_turn": round(outer(body), 3),
+        "to_pass": round(inner_radius(body), 3),
+        "to_turn": round(outer_radius(body), 3),
         "fits": fits,
     }
     near = None if fits else mover.settled(stand, {}, _REACH_M)

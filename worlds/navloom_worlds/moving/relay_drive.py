@@ -24,10 +24,18 @@ from typing import Any
 import shapely
 
 from navloom.errors import SimulatorError
-from navloom.scenes.bodies import Embodiment, mover_of, outer
+from navloom.scenes.bodies import Embodiment, motion_model_of, outer_radius
 from navloom.scenes.scene import Box, Item, Point2, Point3, Scene
 from navloom.sim.graph import nearest_viewpoint, region_of
-from navloom.sim.protocol import Contact, Forward, Observation, Pose, Simulator, Waypoint, touches
+from navloom.sim.protocol import (
+    Contact,
+    Forward,
+    Observation,
+    Pose,
+    Simulator,
+    Waypoint,
+    displacing_contacts,
+)
 from navloom.tools.forms import listed
 from navloom.tools.navcraft.paths import Anchor
 from navloom.tools.navcraft.relay import RelayChoice, RobotName, roles_of
@@ -253,7 +261,7 @@ class _Party:
                 if other is not goer
             )
         ]
-        mover, needed = mover_of(scene, goer.body), outer(goer.body) + _SPARE_M
+        mover, needed = motion_model_of(scene, goer.body), outer_radius(goer.body) + _SPARE_M
         # A body that stops where it cannot turn would not get away again.
         roomy = [pose for pose in free if mover.clearance(pose.position) >= needed]
         way = body_path(self._simulator, goer.pose, roomy, goer.body) if roomy else None
@@ -282,7 +290,7 @@ class _Party:
         if goer.aside:
             self._gone_aside(goer, there, gone)
         elif stop is not None:
-            stop.contacts += touches(seen.contacts)
+            stop.contacts += displacing_contacts(seen.contacts)
             if there:
                 goer.ahead.pop(0)
                 goer.blocked = 0
@@ -306,13 +314,13 @@ class _Party:
                 self._make_way(goer, met[0], stop)
             return
         goer.ahead = []
-        things = list(dict.fromkeys(each.what for each in touches(seen.contacts)))
+        things = list(dict.fromkeys(each.what for each in displacing_contacts(seen.contacts)))
         against, touched = listed(things), bool(things)
         if gone < STUCK_M:
             # A long body that cannot turn here may be able to slightly farther back.
             with suppress(SimulatorError):
                 seen = self._simulator.step({goer.name: Forward(-_BACK_M)})[goer.name]
-                stop.contacts += touches(seen.contacts)
+                stop.contacts += displacing_contacts(seen.contacts)
                 stop.driven += math.dist(goer.pose.position, seen.pose.position)
                 goer.pose = seen.pose
         stop.tries += gone < STUCK_M or touched

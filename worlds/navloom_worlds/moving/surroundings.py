@@ -24,14 +24,14 @@ from navloom.scenes.bodies import (
     Embodiment,
     body_graph,
     has_geometry,
-    inner,
-    is_carried,
-    mover_of,
-    outer,
+    inner_radius,
+    is_lift_or_stairs,
+    motion_model_of,
+    outer_radius,
 )
-from navloom.scenes.distances import per_scene, turn_between
-from navloom.scenes.hints import viewpoint_hint
+from navloom.scenes.distances import scene_cached, turn_between
 from navloom.scenes.scene import Point3, Scene, distance_2d
+from navloom.scenes.viewpoint_hints import viewpoint_hint
 from navloom.sim.graph import nearest_viewpoint, region_of
 from navloom.sim.protocol import Captions, Contact, Observation, Path, Pose, Simulator
 from navloom.tools.forms import paragraph, quoted
@@ -205,7 +205,7 @@ def body_path(
         return simulator.geodesic(start, goals, body)
     # A pose is more exact than its viewpoint.
     begin = start if isinstance(start, str) else Pose(start.position)
-    long = outer(body) > inner(body) + 0.01
+    long = outer_radius(body) > inner_radius(body) + 0.01
     if long and has_geometry(simulator.scene):
         scene = simulator.scene
         here, *ends = (_floor(scene, each) for each in (start, *goals))
@@ -300,10 +300,12 @@ def graph_path(
         body: the embodiment.
     """
     try:
-        graph, at = per_scene(scene, f"planned {body.model_dump_json()}", lambda: _of(scene, body))
+        graph, at = scene_cached(
+            scene, f"planned {body.model_dump_json()}", lambda: _of(scene, body)
+        )
     except SceneError:
         return None
-    mover = mover_of(scene, body)
+    mover = motion_model_of(scene, body)
     on = [
         name
         for name in _nearest(at, start)
@@ -352,7 +354,7 @@ def _of(scene: Scene, body: Embodiment) -> tuple[nx.Graph[str], dict[str, Point3
         (
             (edge.a, edge.b, math.dist(at[edge.a], at[edge.b]))
             for edge in own.edges
-            if not is_carried(own, edge.a, edge.b, body)
+            if not is_lift_or_stairs(own, edge.a, edge.b, body)
         ),
         weight="metres",
     )

@@ -29,11 +29,11 @@ from numpy.typing import NDArray
 from shapely import Point, Polygon
 
 from navloom.errors import SimulatorError
-from navloom.scenes.bodies import DEFAULT_BODY, Embodiment, Moved, Stand, shape_of
-from navloom.scenes.checked_files import short
-from navloom.scenes.distances import per_scene, wrapped
-from navloom.scenes.hints import viewpoint_hint
+from navloom.scenes.bodies import DEFAULT_BODY, Embodiment, FloorPose, MotionResult, footprint_of
+from navloom.scenes.distances import scene_cached, wrap_angle
+from navloom.scenes.safe_files import repr_of
 from navloom.scenes.scene import Point3, Scene
+from navloom.scenes.viewpoint_hints import viewpoint_hint
 from navloom.sim.captions import captions_for
 from navloom.sim.protocol import (
     THRESHOLD_M,
@@ -44,11 +44,11 @@ from navloom.sim.protocol import (
     RenderedView,
     Simulator,
     View,
-    physics_rules,
+    parse_physics,
 )
 from navloom.sim.registry import get_simulator
-from navloom.sim.viewer import EYE_M
-from navloom.sim.views import strip
+from navloom.sim.scene_images import EYE_M
+from navloom.sim.views import view_pngs
 from navloom_worlds.geometry import has_geometry, scene_mesh
 from navloom_worlds.motion.body_field import FloorPath, body_field
 from navloom_worlds.motion.body_planner import drive_to_goal
@@ -89,7 +89,7 @@ def make(
         SimulatorError: the scene has no geometry or no viewpoints, the rig, light or physics is
             unknown, the threshold is invalid, or the cache is broken.
     """
-    rules = physics_rules(physics, collision_threshold)
+    rules = parse_physics(physics, collision_threshold)
     if captions is None or isinstance(captions, (str, Path)):
         captions = captions_for(scene, captions)
     return EmbeddedSimulator(scene, captions, resolve_rig(rig), parse_lighting(light), rules)
@@ -149,7 +149,7 @@ class EmbeddedSimulator(BodySimulator):
     def _images(self, name: str, pose: Pose) -> Mapping[str, tuple[View, ...]]:
         height = self._agents[name].body.height
         others = {
-            number: (agent.body, Stand(agent.pose.position, agent.pose.heading))
+            number: (agent.body, FloorPose(agent.pose.position, agent.pose.heading))
             for number, (who, agent) in enumerate(sorted(self._agents.items()))
             if who != name
         }
@@ -173,13 +173,15 @@ def _way(
     return body_field(scene, body).way(start, goals, driven=True)
 
 
-def _route(scene: Scene, body: Embodiment, path: Sequence[Stand], goal: Point3) -> Moved | None:
+def _route(
+    scene: Scene, body: Embodiment, path: Sequence[FloorPose], goal: Point3
+) -> MotionResult | None:
     """Continue a stopped drive along a planned route; None for a disc, or if it fails."""
-    found = None if shape_of(body).round else drive_to_goal(scene, body, path, goal)
+    found = None if footprint_of(body).round else drive_to_goal(scene, body, path, goal)
     if found is None or not found.arrived:
         return None
     metres = sum(math.dist(a.position, b.position) for a, b in pairwise(found.path))
-    return Moved(found.path[-1], metres, 0.0, found.bumps, found.path)
+    return MotionResult(found.path[-1], metres, 0.0, found.bumps, found.path)
 
 
 def sensor_camera(scene: Scene, pose: Pose, sensor: Sensor, height: float) -> Camera:
@@ -202,7 +204,7 @@ def sensor_camera(scene: Scene, pose: Pose, sensor: Sensor, height: float) -> Ca
     place: Point3 = (x + right * cos + ahead * sin, y + up, z + right * sin - ahead * cos)
     return Camera(
         place,
-        wrapped(turned + sensor.heading),
+        wrap_angle(turned + sensor.heading),
         max(-_LEVEL, min(_LEVEL, sensor.elevation + tilt)),
         sensor.width,
         sensor.height,
@@ -241,7 +243,7 @@ def _opened(scene: Scene, stands: Sequence[tuple[Embodiment, Point3]]) -> Scene:
     links = list(scene.links)
     for k in shut:
         links[k] = links[k].model_copy(update={"door": "open"})
-    return per_scene(scene, f"opened {shut}", lambda: scene.replace(links=tuple(links)))
+    return scene_cached(scene, f"opened {shut}", lambda: scene.replace(links=tuple(links)))
 
 
 def _view(sensor: Sensor, shot: _Shot) -> View:
@@ -318,7 +320,7 @@ def render_views(scene: Scene, place: str, *, light: str = "baked") -> bytes:
         return panorama_at(scene, name, _degrees(turn), light=light)
     if not _PLACE.fullmatch(place):
         raise SimulatorError(
-            f"{scene.uri} has no viewpoint {short(place)}: expected a viewpoint's id, a room's,"
+            f"{scene.uri} has no viewpoint {repr_of(place)}: expected a viewpoint's id, a room's,"
             f" or x,z,heading in metres and degrees.{viewpoint_hint(scene, place)}"
         )
     return _from_point(scene, [float(each) for each in place.split(",")], light)
@@ -349,10 +351,10 @@ def best_outlook(scene: Scene, viewpoint: str) -> tuple[float, float]:
 
 def _degrees(words: str) -> float:
     try:
-        return wrapped(math.radians(float(words)))
+        return wrap_angle(math.radians(float(words)))
     except (ValueError, OverflowError) as error:
         raise SimulatorError(
-            f"{short(words)} is no heading: expected degrees clockwise from -z."
+            f"{repr_of(words)} is no heading: expected degrees clockwise from -z."
         ) from error
 
 
@@ -394,7 +396,7 @@ def panorama_at(
             ways = {way.viewpoint: way for way in seen.candidates}
             shown = tuple(ways[each] for each in options if each in ways)
             seen = replace(seen, candidates=shown)
-        return strip(seen, heading, 4, markers=True)[0]
+        return view_pngs(seen, heading, 4, markers=True)[0]
     finally:
         simulator.close()
 
@@ -413,18 +415,18 @@ def _from_point(scene: Scene, numbers: list[float], light: str) -> bytes:
     x, z = numbers[0], numbers[-2 if len(numbers) > 2 else -1]
     y = numbers[1] if len(numbers) == 4 else floor_at(scene, x, z)
     heading = numbers[-1] if len(numbers) > 2 else 0.0
-    heading = wrapped(math.radians(heading))
+    heading = wrap_angle(math.radians(heading))
     views = []
     for k in range(4):
         camera = Camera(
-            (x, y + EYE_M, z), wrapped(heading + k * math.pi / 2), width=_SIZE, height=_SIZE
+            (x, y + EYE_M, z), wrap_angle(heading + k * math.pi / 2), width=_SIZE, height=_SIZE
         )
         frame = scene_renderer(scene, parse_lighting(light)).frame(camera)
         # Front is the exact heading, not its quarter.
         turned = k * math.pi / 2
         views.append(RenderedView(turned, 0.0, camera.fov, partial(frame.read, "rgb")))
     seen = Observation(Pose((x, y, z)), images={"rgb": tuple(views)})
-    return strip(seen, 0.0, 4)[0]
+    return view_pngs(seen, 0.0, 4)[0]
 
 
 def floor_at(scene: Scene, x: float, z: float) -> float:
@@ -441,7 +443,7 @@ def floor_at(scene: Scene, x: float, z: float) -> float:
 def scene_renderer(scene: Scene, light: Lighting = "baked") -> Renderer:
     """Return the renderer of a scene, cached per scene and light."""
     name = f"renderer {light}"
-    return per_scene(scene, name, lambda: Renderer(scene_mesh(scene), light=light))
+    return scene_cached(scene, name, lambda: Renderer(scene_mesh(scene), light=light))
 
 
 def can_render(scene: Scene) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from navloom.scenes.distances import elevation_to, heading_to
 from navloom.scenes.scene import Item, Point3, Scene, distance_3d
-from navloom.sim.viewer import EYE_M
+from navloom.sim.scene_images import EYE_M
 from navloom_worlds.geometry.semantic_ids import item_owner
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.embedded import scene_renderer

@@ -16,7 +16,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from navloom.scenes.bodies import Embodiment, Stand, shape_of
+from navloom.scenes.bodies import Embodiment, FloorPose, footprint_of
 from navloom.scenes.scene import Point3
 from navloom_worlds.geometry.embodiment_meshes import body_parts
 from navloom_worlds.geometry.mesh import SceneMesh, merge_parts
@@ -26,7 +26,7 @@ from navloom_worlds.geometry.solids import RGB, Ints, Part, Surface, cylinder, l
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.renderer import CameraFrame, Renderer
 
-Bodies = Mapping[int, tuple[Embodiment, Stand]]
+Bodies = Mapping[int, tuple[Embodiment, FloorPose]]
 """Bodies and their poses by agent number; their owner is ``agent_owner(number)``."""
 COLOURS: tuple[RGB | None, ...] = (
     None,
@@ -61,21 +61,21 @@ def add_bodies(
     return BodiesRenderer(renderer, bodies, marks, cut)
 
 
-def visible_bodies(camera: Camera, bodies: Bodies) -> dict[int, tuple[Embodiment, Stand]]:
+def visible_bodies(camera: Camera, bodies: Bodies) -> dict[int, tuple[Embodiment, FloorPose]]:
     """Return the bodies that a camera is not inside of; robots may share a viewpoint."""
     return {n: each for n, each in bodies.items() if not _holds(*each, camera.position)}
 
 
-def _holds(body: Embodiment, stand: Stand, point: Point3) -> bool:
+def _holds(body: Embodiment, stand: FloorPose, point: Point3) -> bool:
     x, y, z = (there - here for there, here in zip(point, stand.position, strict=True))
     return -0.01 <= y <= body.height + 0.01 and float(_off(body, stand, x, z)) <= 0
 
 
 def _off(
-    body: Embodiment, stand: Stand, x: Floats | float, z: Floats | float
+    body: Embodiment, stand: FloorPose, x: Floats | float, z: Floats | float
 ) -> NDArray[np.floating]:
     """Return metres from a body's outline to points relative to its centre; 0 or less inside."""
-    shape = shape_of(body)
+    shape = footprint_of(body)
     if shape.round:
         return np.asarray(np.hypot(x, z) - shape.ahead)
     ux, uz = math.sin(stand.heading), -math.cos(stand.heading)

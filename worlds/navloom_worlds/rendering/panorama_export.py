@@ -27,33 +27,33 @@ from typing import Any
 
 import navloom
 from navloom.errors import NavloomError, RunError, SceneError, SimulatorError
-from navloom.files import LineFile, make_folder, read_lines, write_whole
+from navloom.files import JsonlFile, make_folder, read_lines, write_run_file
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.distances import scene_hash
 from navloom.scenes.formats.scene_json import save
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
+from navloom.sim.panorama.image_codec import encode_image, file_suffix, matches_digest
 from navloom.sim.panorama.manifest import (
     JOURNAL,
     MANIFEST,
     SCENE,
     WORDS,
+    HashedFile,
     Manifest,
     Modality,
-    NamedFile,
     RenderRequest,
-    SaidHere,
-    Shot,
-    WordsFile,
-    checked_place,
-    folder_name,
+    SensorSpec,
+    ViewpointsFile,
+    ViewpointText,
+    checked_path,
     read_manifest,
-    read_words,
+    read_viewpoints,
+    scene_folder_name,
 )
-from navloom.sim.panorama.picture_files import encoded, ending, fits
 from navloom.sim.protocol import Captions, Pose, Simulator, View
 from navloom.sim.registry import get_simulator
-from navloom.sim.views import hidden_ways
+from navloom.sim.views import hidden_candidates
 from navloom_worlds.rendering.sensors import resolve_rig, rig_for_views
 
 BLOCK = 4
@@ -88,15 +88,15 @@ class RenderedViewpoint:
     """
 
     viewpoint: str
-    shots: tuple[Shot, ...]
-    files: dict[int, NamedFile]
-    said: SaidHere
+    shots: tuple[SensorSpec, ...]
+    files: dict[int, HashedFile]
+    said: ViewpointText
 
 
 @dataclass
 class _JournalLine:
-    files: dict[int, NamedFile]
-    said: SaidHere | None
+    files: dict[int, HashedFile]
+    said: ViewpointText | None
 
 
 class SceneRendering:
@@ -118,11 +118,11 @@ class SceneRendering:
     ) -> None:
         self.uri, self.asked = uri, asked
         self.scene: Scene = load_scene(uri)
-        self.folder = root / folder_name(self.scene.uri)
+        self.folder = root / scene_folder_name(self.scene.uri)
         if not self.scene.viewpoints:
             raise SceneError(f"{uri} has no viewpoint, so there is nowhere to look from.")
         self._renderer = renderer_hash(asked.backend)
-        self._shots: tuple[Shot, ...] = ()
+        self._shots: tuple[SensorSpec, ...] = ()
         self._kept: dict[str, _JournalLine] = {}
         make_folder(self.folder)
         self._recall(note)
@@ -131,7 +131,7 @@ class SceneRendering:
         self.kept = self.total - len(todo)
         self.blocks = deque(tuple(todo[k : k + BLOCK]) for k in range(0, len(todo), BLOCK))
         self._open_blocks = len(self.blocks)
-        self._journal: LineFile | None = None
+        self._journal: JsonlFile | None = None
 
     @property
     def is_done(self) -> bool:
@@ -164,8 +164,8 @@ class SceneRendering:
         save(self.scene, self.folder / SCENE)
         ids = [each.id for each in self.scene.viewpoints]
         said = {each: kept for each in ids if (kept := self._kept[each].said) is not None}
-        words = WordsFile(scene=self.scene.uri, viewpoints=said)
-        write_whole(self.folder / WORDS, words.model_dump_json().encode())
+        words = ViewpointsFile(scene=self.scene.uri, viewpoints=said)
+        write_run_file(self.folder / WORDS, words.model_dump_json().encode())
         manifest = Manifest(
             scene=self.scene.uri,
             scene_sha256=scene_hash(self.scene),
@@ -179,7 +179,7 @@ class SceneRendering:
                 for each in ids
             },
         )
-        write_whole(self.folder / MANIFEST, manifest.model_dump_json(indent=1).encode())
+        write_run_file(self.folder / MANIFEST, manifest.model_dump_json(indent=1).encode())
         self.close()
         (self.folder / JOURNAL).unlink(missing_ok=True)
 
@@ -189,8 +189,8 @@ class SceneRendering:
             self._journal.close()
             self._journal = None
 
-    def _named(self, name: str) -> NamedFile:
-        return NamedFile(file=name, sha256=sha256((self.folder / name).read_bytes()).hexdigest())
+    def _named(self, name: str) -> HashedFile:
+        return HashedFile(file=name, sha256=sha256((self.folder / name).read_bytes()).hexdigest())
 
     def _add(self, rendered: RenderedViewpoint) -> None:
         if self._shots and rendered.shots != self._shots:
@@ -210,8 +210,8 @@ class SceneRendering:
             "of": [scene_hash(self.scene), self._renderer],
         }
 
-    def _opened_journal(self) -> LineFile:
-        journal = LineFile(self.folder / JOURNAL)
+    def _opened_journal(self) -> JsonlFile:
+        journal = JsonlFile(self.folder / JOURNAL)
         if "*" not in journal.ids:
             journal.append(self._header())
         return journal
@@ -261,11 +261,11 @@ class SceneRendering:
                 self._recall_line(line)
 
     def _recall_manifest(self, manifest: Manifest) -> None:
-        said: dict[str, SaidHere] = {}
+        said: dict[str, ViewpointText] = {}
         path = self.folder / WORDS
-        if fits(path, manifest.words.sha256):
+        if matches_digest(path, manifest.words.sha256):
             with contextlib.suppress(SimulatorError):
-                said = read_words(path, path.read_bytes(), self.scene).viewpoints
+                said = read_viewpoints(path, path.read_bytes(), self.scene).viewpoints
         self._shots = manifest.sensors
         for viewpoint, files in manifest.viewpoints.items():
             if viewpoint in self.scene.viewpoint_by_id:
@@ -275,9 +275,9 @@ class SceneRendering:
         viewpoint = str(line["id"]).removeprefix("viewpoint ")
         if viewpoint not in self.scene.viewpoint_by_id:
             return
-        shots = tuple(Shot(**each) for each in line["shots"])
-        files = {int(k): NamedFile(**each) for k, each in line["files"].items()}
-        said = SaidHere.model_validate(line["said"])
+        shots = tuple(SensorSpec(**each) for each in line["shots"])
+        files = {int(k): HashedFile(**each) for k, each in line["files"].items()}
+        said = ViewpointText.model_validate(line["said"])
         self._shots = shots
         self._kept[viewpoint] = _JournalLine(files, said)
 
@@ -304,11 +304,11 @@ class SceneRendering:
             )
         return todo
 
-    def _fits(self, named: NamedFile | None) -> bool:
+    def _fits(self, named: HashedFile | None) -> bool:
         if named is None:
             return False
         try:
-            return fits(checked_place(self.folder, named.file), named.sha256)
+            return matches_digest(checked_path(self.folder, named.file), named.sha256)
         except SimulatorError:
             return False
 
@@ -624,30 +624,30 @@ def _rendered(
         for view in seen.images.get(modality, ())
         if view.projection == "pinhole"
     ]
-    shots: list[Shot] = []
-    files: dict[int, NamedFile] = {}
+    shots: list[SensorSpec] = []
+    files: dict[int, HashedFile] = {}
     for number, (modality, view) in enumerate(taken):
         of_kind = sum(shot.modality == modality for shot in shots)
-        last = ending(modality, block.asked.format)
+        last = file_suffix(modality, block.asked.format)
         name = f"views/{todo.number:04d}/{modality}-{of_kind}.{last}"
         wanted = todo.pictures is None or number in todo.pictures
         shots.append(_shot(modality, view))
         if wanted:
-            data = encoded(modality, view.image, block.asked.format)
-            path = checked_place(block.folder, name)
+            data = encode_image(modality, view.image, block.asked.format)
+            path = checked_path(block.folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, data)
-            files[number] = NamedFile(file=name, sha256=sha256(data).hexdigest())
+            write_run_file(path, data)
+            files[number] = HashedFile(file=name, sha256=sha256(data).hexdigest())
     eye = taken[0][1].position if taken else None
-    hidden = hidden_ways(seen)
+    hidden = hidden_candidates(seen)
     ways = tuple(replace(each, hidden=each.viewpoint in hidden) for each in seen.candidates)
-    said = SaidHere(captions=seen.captions or Captions(), candidates=ways, eye=eye)
+    said = ViewpointText(captions=seen.captions or Captions(), candidates=ways, eye=eye)
     return RenderedViewpoint(todo.viewpoint, tuple(shots), files, said)
 
 
-def _shot(modality: Modality, view: View) -> Shot:
+def _shot(modality: Modality, view: View) -> SensorSpec:
     height, width = view.image.shape[:2]
-    return Shot(
+    return SensorSpec(
         modality=modality,
         heading=view.heading,
         elevation=view.elevation,

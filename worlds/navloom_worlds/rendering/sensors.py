@@ -26,7 +26,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError, SimulatorError, did_you_mean
-from navloom.scenes.checked_files import read_json, read_yaml, short
+from navloom.scenes.safe_files import read_json, read_yaml, repr_of
 
 MOST_PIXELS = 16_777_216
 MOST_SIDE = 8_192
@@ -116,10 +116,10 @@ class Sensor:
 
     @property
     def _called(self) -> str:
-        return f"Sensor '{self.name}'" if self.name else f"A sensor of {short(self.modality)}"
+        return f"Sensor '{self.name}'" if self.name else f"A sensor of {repr_of(self.modality)}"
 
     def _wrong(self, name: str, expected: str) -> SimulatorError:
-        found = short(getattr(self, name))
+        found = repr_of(getattr(self, name))
         return SimulatorError(f"{self._called}: {name} is {found}: expected {expected}.")
 
     def _within(self, name: str, least: float, most: float, expected: str) -> None:
@@ -243,7 +243,7 @@ _OF_VIEWS = {0: "vln-mme", 4: "vln-mme", 12: "sweep-12", 24: "sweep-24", 36: "sw
 
 
 def rig_for_views(views: int) -> str:
-    """Return the name of the rig that :func:`navloom.sim.views.strip` needs for so many views.
+    """Return the name of the rig that :func:`navloom.sim.views.view_pngs` needs for so many views.
 
     Args:
         views: one of :data:`navloom.sim.views.FORMS`.
@@ -276,7 +276,7 @@ def resolve_rig(rig: str | Path | Rig) -> Rig:
     for name in str(rig).split("+"):
         if name not in RIGS:
             raise SimulatorError(
-                f"There is no rig {short(name)}: expected one of {', '.join(RIGS)}, several"
+                f"There is no rig {repr_of(name)}: expected one of {', '.join(RIGS)}, several"
                 f" joined by '+', or a .json or .yaml file.{did_you_mean(name, RIGS)}"
             )
         found += RIGS[name]
@@ -307,5 +307,5 @@ def _each_once(rig: Rig) -> Rig:
     names = [each.name for each in rig]
     for name in names:
         if names.count(name) > 1:
-            raise SimulatorError(f"Two sensors are called {short(name)}: expected a name each.")
+            raise SimulatorError(f"Two sensors are called {repr_of(name)}: expected a name each.")
     return rig

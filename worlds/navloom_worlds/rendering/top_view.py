@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from navloom.scenes.distances import per_scene
+from navloom.scenes.distances import scene_cached
 from navloom.scenes.plan_data import plan_data
-from navloom.scenes.plan_svg import FromAbove
+from navloom.scenes.plan_svg import TopDownImage
 from navloom.scenes.scene import Scene
 from navloom_worlds.geometry.mesh import SceneMesh, is_procedural, scene_mesh
 from navloom_worlds.geometry.semantic_ids import CEILING, GROUND, NOTHING, STAIRS, item_owner
@@ -31,7 +31,7 @@ _WALL = (235, 235, 231)
 _MARGIN = 0.4
 
 
-def render_floor(scene: Scene, floor: int, *, a_metre: int = _A_METRE) -> FromAbove:
+def render_floor(scene: Scene, floor: int, *, a_metre: int = _A_METRE) -> TopDownImage:
     """Render a floor from above.
 
     Args:
@@ -62,12 +62,12 @@ def render_floor(scene: Scene, floor: int, *, a_metre: int = _A_METRE) -> FromAb
     bounds = (low_x, -high_z, high_x, -low_z)
     pixels = frame.rgb
     pixels[_within_walls(scene, floor, bounds, frame.ids.shape) & (frame.ids == NOTHING)] = _WALL
-    return FromAbove(pixels, bounds)
+    return TopDownImage(pixels, bounds)
 
 
 def render_floors(
     scene: Scene, floors: Iterable[int] | None = None, *, a_metre: int = _A_METRE
-) -> dict[int, FromAbove]:
+) -> dict[int, TopDownImage]:
     """Render floors from above, each cached per scene.
 
     Args:
@@ -77,7 +77,7 @@ def render_floors(
     """
     wanted = [f.id for f in scene.floors] if floors is None else list(floors)
     return {
-        floor: per_scene(
+        floor: scene_cached(
             scene,
             f"from_above:{floor}:{a_metre}",
             partial(render_floor, scene, floor, a_metre=a_metre),

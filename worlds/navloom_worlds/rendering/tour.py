@@ -15,7 +15,7 @@ import networkx as nx
 import numpy as np
 
 from navloom.errors import SimulatorError
-from navloom.scenes.distances import heading_to, metre_table, turn_between, wrapped
+from navloom.scenes.distances import heading_to, metre_table, turn_between, wrap_angle
 from navloom.scenes.scene import Scene, Viewpoint
 from navloom.sim.protocol import Pose
 from navloom_worlds.geometry import scene_mesh
@@ -93,7 +93,7 @@ class Tour:
         part = since / leg.seconds
         a, b = leg.before, leg.after
         x, y, z = (p + (q - p) * part for p, q in zip(a.position, b.position, strict=True))
-        pose = Pose((x, y, z), wrapped(a.heading + leg.turn * part), 0.0, a.viewpoint)
+        pose = Pose((x, y, z), wrap_angle(a.heading + leg.turn * part), 0.0, a.viewpoint)
         return Moment(second, pose, self.scene.viewpoint_by_id[a.viewpoint or ""].region)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from navloom.sim.viewer import EYE_M
+from navloom.sim.scene_images import EYE_M
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.embedded import scene_renderer
 from navloom_worlds.rendering.tour import Moment, Tour

@@ -24,11 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.disk_cache import SIGHTS, code_key, content_key
-from navloom.scenes.distances import heading_to, per_scene, turn_between
+from navloom.scenes.distances import heading_to, scene_cached, turn_between
 from navloom.scenes.scene import Link, Point3, Scene, Viewpoint, distance_2d
-from navloom.sim.composer import Composer, Thing, item_words, one_line
+from navloom.sim.caption_composer import CaptionComposer, NearbyObject, item_phrase, one_line
 from navloom.sim.protocol import MOST_DESCRIPTION
-from navloom.sim.viewer import EYE_M, can_look
+from navloom.sim.scene_images import EYE_M, can_render
 from navloom_worlds.geometry import scene_mesh
 from navloom_worlds.geometry.mesh import mesh_cache_key
 from navloom_worlds.geometry.semantic_ids import (
@@ -107,11 +107,11 @@ def viewpoint_sight(scene: Scene, viewpoint: str) -> ViewpointSight:
     Raises:
         SceneError: the scene has no geometry, or its mesh file is broken.
     """
-    return per_scene(scene, f"sight:{viewpoint}", lambda: _sight(scene, viewpoint))
+    return scene_cached(scene, f"sight:{viewpoint}", lambda: _sight(scene, viewpoint))
 
 
 def _sight(scene: Scene, viewpoint: str) -> ViewpointSight:
-    mesh = mesh_cache_key(scene) if can_look(scene) else None
+    mesh = mesh_cache_key(scene) if can_render(scene) else None
     if mesh is None:
         return _look(scene, viewpoint)
     code = code_key(__file__, libraries=("embreex", "numpy"))
@@ -283,7 +283,7 @@ def scene_captions(scene: Scene) -> VisibleCaptions:
 
     A scene that is loaded again is recognised by its content, among the last few.
     """
-    return per_scene(scene, "seen_captions", lambda: _again(scene))
+    return scene_cached(scene, "seen_captions", lambda: _again(scene))
 
 
 def _again(scene: Scene) -> VisibleCaptions:
@@ -298,11 +298,11 @@ def _again(scene: Scene) -> VisibleCaptions:
     return words
 
 
-class VisibleCaptions(Composer):
+class VisibleCaptions(CaptionComposer):
     """Caption source that describes the visible items; see the module's docstring.
 
     Args:
-        scene: with geometry; see :func:`navloom.sim.viewer.can_look`.
+        scene: with geometry; see :func:`navloom.sim.scene_images.can_render`.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -312,8 +312,8 @@ class VisibleCaptions(Composer):
             if edge.a != edge.b:
                 self._next.setdefault(edge.a, []).append(edge.b)
                 self._next.setdefault(edge.b, []).append(edge.a)
-        self._things: dict[str, tuple[Thing, ...]] = {}
-        self._marks: dict[str, dict[str, list[Thing]]] = {}
+        self._things: dict[str, tuple[NearbyObject, ...]] = {}
+        self._marks: dict[str, dict[str, list[NearbyObject]]] = {}
 
     def towards(self, viewpoint: str, neighbour: str) -> str:
         """Describe a candidate: its destination and the items there; every candidate differs."""
@@ -324,20 +324,20 @@ class VisibleCaptions(Composer):
                 self._towards[viewpoint, each] = text
         return self._towards[viewpoint, neighbour]
 
-    def _around(self, here: Viewpoint) -> Sequence[Thing]:
+    def _around(self, here: Viewpoint) -> Sequence[NearbyObject]:
         if here.id not in self._things:
             found = (self._thing(here, each) for each in viewpoint_sight(self.scene, here.id).seen)
             self._things[here.id] = tuple(each for each in found if each is not None)
         return self._things[here.id]
 
-    def _thing(self, here: Viewpoint, sighting: OwnerSighting) -> Thing | None:
+    def _thing(self, here: Viewpoint, sighting: OwnerSighting) -> NearbyObject | None:
         scene = self.scene
         if 0 < sighting.owner <= len(scene.items):
             item = scene.items[sighting.owner - 1]
             if item.kind == "structure":
                 return None
             named: tuple[str, str, str, str | None]
-            named = (item.id, item_words(item), item.kind, item.region)
+            named = (item.id, item_phrase(item), item.kind, item.region)
             position = item.position
         else:
             place = opening_owner(0) - sighting.owner
@@ -347,7 +347,7 @@ class VisibleCaptions(Composer):
             words = "window" if opening.kind == "window" else "door to the outside"
             named = (f"{opening.kind} {place}", words, "opening", opening.region)
         name, words, kind, region = named
-        thing = Thing(
+        thing = NearbyObject(
             id=name,
             name=words,
             kind=kind,
@@ -384,7 +384,7 @@ class VisibleCaptions(Composer):
                 best, found = rank, link
         return found
 
-    def _foremost(self, things: Sequence[Thing]) -> Iterable[Thing]:
+    def _foremost(self, things: Sequence[NearbyObject]) -> Iterable[NearbyObject]:
         return [each for each in things if each.told]
 
     def _ways_out(self, here: Viewpoint) -> Sequence[Link]:
@@ -430,7 +430,7 @@ class VisibleCaptions(Composer):
             return ""
         return f", towards the {min(ahead)[1]}"
 
-    def _marked(self, here: Viewpoint) -> dict[str, list[Thing]]:
+    def _marked(self, here: Viewpoint) -> dict[str, list[NearbyObject]]:
         """Assign the visible items to candidates: each item to the candidate nearest to it.
 
         A candidate without an item shares those of others in its direction, the nearest first.
@@ -438,8 +438,8 @@ class VisibleCaptions(Composer):
         places = self.scene.viewpoint_by_id
         ends = [places[each] for each in sorted(set(self._next.get(here.id, ())))]
         told = [each for each in self._around(here) if each.told]
-        own: dict[str, list[Thing]] = {each.id: [] for each in ends}
-        shared: dict[str, list[tuple[float, Thing]]] = {each.id: [] for each in ends}
+        own: dict[str, list[NearbyObject]] = {each.id: [] for each in ends}
+        shared: dict[str, list[tuple[float, NearbyObject]]] = {each.id: [] for each in ends}
         for thing in told:
             fit = [
                 (distance_2d(end.position, thing.position), end.id)
@@ -481,7 +481,7 @@ class VisibleCaptions(Composer):
         return apart
 
 
-def _lies_that_way(here: Viewpoint, end: Viewpoint, thing: Thing) -> bool:
+def _lies_that_way(here: Viewpoint, end: Viewpoint, thing: NearbyObject) -> bool:
     if end.region is not None and end.region != here.region:
         return thing.region == end.region
     if thing.region is not None and end.region is not None and thing.region != end.region:

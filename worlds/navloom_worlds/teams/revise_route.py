@@ -22,7 +22,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from navloom.errors import UsageError, did_you_mean
-from navloom.scenes.distances import per_scene
+from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene import Item, Scene, distance_2d
 from navloom.tools.forms import listed, quoted
 from navloom.tools.navcraft.paths import (
@@ -307,8 +307,8 @@ class _Things:
         anchors = (each for each in (start, goal) if each.node not in self.index)
         self.spurs = {each.node: each for each in anchors}
         self.rows = {node: len(self.nodes) + i for i, node in enumerate(self.spurs)}
-        self.edges = per_scene(scene, "edge_rows", self._edges)
-        self.known: dict[str, set[int | Edge]] = per_scene(scene, "route_names", dict)
+        self.edges = scene_cached(scene, "edge_rows", self._edges)
+        self.known: dict[str, set[int | Edge]] = scene_cached(scene, "route_names", dict)
 
     def _edges(self) -> set[Edge]:
         rows = ((self.index[edge.a], self.index[edge.b]) for edge in self.scene.edges)
@@ -424,7 +424,7 @@ def _edges_for(scene: Scene, robot: Robot) -> list[list[tuple[int, float]]]:
                 joined[index[edge.b]][index[edge.a]] = metres
         return [[*each.items()] for each in joined]
 
-    return per_scene(scene, f"edges_for {sorted(shut)}", make)
+    return scene_cached(scene, f"edges_for {sorted(shut)}", make)
 
 
 def _edges_of(scene: Scene, index: Mapping[str, int], links: set[int]) -> Iterable[Edge]:

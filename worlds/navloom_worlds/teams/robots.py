@@ -15,8 +15,8 @@ from itertools import pairwise
 
 from navloom.errors import UsageError
 from navloom.scenes.bodies import Embodiment
-from navloom.scenes.distances import metre_table_without, per_scene
-from navloom.scenes.passability import faults, in_words
+from navloom.scenes.distances import metre_table_without, scene_cached
+from navloom.scenes.passability import faults_text, link_faults
 from navloom.scenes.scene import Scene
 from navloom.tools.navcraft.paths import Anchor, MetricGraph, link_crossed, metric_graph
 from navloom.tools.navcraft.schedule import Carrier
@@ -72,17 +72,17 @@ def passable_graph(scene: Scene, body: Embodiment | None) -> MetricGraph:
         return MetricGraph(metre_table_without(scene, closed), graph.items, graph.starts)
 
     # Bodies with the same impassable links share one table.
-    return per_scene(scene, f"passable_graph {sorted(shut)}", make)
+    return scene_cached(scene, f"passable_graph {sorted(shut)}", make)
 
 
 def closed_links(scene: Scene, body: Embodiment) -> dict[int, str]:
     """Return the links that a body cannot pass, index in ``scene.links`` -> reason in words."""
 
     def make() -> dict[int, str]:
-        found = ((i, faults(link, body)) for i, link in enumerate(scene.links))
-        return {i: in_words(each) for i, each in found if each}
+        found = ((i, link_faults(link, body)) for i, link in enumerate(scene.links))
+        return {i: faults_text(each) for i, each in found if each}
 
-    return per_scene(scene, f"closed_links {body.model_dump_json()}", make)
+    return scene_cached(scene, f"closed_links {body.model_dump_json()}", make)
 
 
 def edges_over_links(scene: Scene) -> tuple[tuple[tuple[str, str], int], ...]:
@@ -97,7 +97,7 @@ def edges_over_links(scene: Scene) -> tuple[tuple[tuple[str, str], int], ...]:
                 if link is not None:
                     yield (edge.a, edge.b), link
 
-    return per_scene(scene, "edges_over_links", lambda: tuple(make()))
+    return scene_cached(scene, "edges_over_links", lambda: tuple(make()))
 
 
 def first_barrier(

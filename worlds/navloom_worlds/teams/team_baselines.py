@@ -19,7 +19,7 @@ from typing import Any
 from langchain_core.messages import AIMessage
 
 from navloom.graphs.navcraft.baseline import Home
-from navloom.models.builtin import Request
+from navloom.models.builtin import PolicyRequest
 from navloom_worlds.teams.revise_route import IN
 from navloom_worlds.teams.team_task import Assignment, assigned_legs
 
@@ -30,7 +30,7 @@ _HANDOFFS, _MOST, _MOST_PLANS = 5, 60, 60_000
 """Most handoffs of each pair, assignments of each errand, and plans enumerated."""
 
 
-def heuristic_team(request: Request) -> AIMessage:
+def heuristic_team(request: PolicyRequest) -> AIMessage:
     """Return the baseline's plan that ends soonest by links, of those not refused."""
     if (valid := _valid(request)) is not None:
         return valid
@@ -51,13 +51,13 @@ def heuristic_team(request: Request) -> AIMessage:
     return request.answer({"legs": None})
 
 
-def heuristic_choice(request: Request) -> AIMessage:
+def heuristic_choice(request: PolicyRequest) -> AIMessage:
     """Return the baseline's small choice: the option with the lowest value, the first of ties."""
     way, _ = min(_SHOWN.findall(request.first_human), key=lambda shown: float(shown[1]))
     return request.answer({"way": int(way) if way.isdigit() else way})
 
 
-def random_team(request: Request) -> AIMessage:
+def random_team(request: PolicyRequest) -> AIMessage:
     """Return a baseline plan with carriers and handoffs sampled at random."""
     if (valid := _valid(request)) is not None:
         return valid
@@ -73,7 +73,7 @@ def random_team(request: Request) -> AIMessage:
     return _said(request, assigned_legs(team["errands"], ways))
 
 
-def _valid(request: Request) -> AIMessage | None:
+def _valid(request: PolicyRequest) -> AIMessage | None:
     """Return the last checked plan as the answer, if it is valid."""
     last = next(reversed(request.tool_results(_CHECK)), None)
     if last is None or not isinstance(last.result, dict) or request.rejected:
@@ -81,7 +81,7 @@ def _valid(request: Request) -> AIMessage | None:
     return request.answer({"legs": last.args["legs"]}) if last.result.get("valid") else None
 
 
-def _said(request: Request, legs: list[dict[str, str]]) -> AIMessage:
+def _said(request: PolicyRequest, legs: list[dict[str, str]]) -> AIMessage:
     if _CHECK in request.tools:
         return request.call(_CHECK, legs=legs)
     return request.answer({"legs": legs})

@@ -53,12 +53,12 @@ from navloom.graphs.turns import (
     sent_back,
     turns,
 )
-from navloom.prompts.load import Rendered, load_prompt
-from navloom.scenes.bodies import body_of
-from navloom.scenes.distances import per_scene
+from navloom.prompts.prompt_loader import RenderedPrompt, load_prompt
+from navloom.scenes.bodies import resolve_body
+from navloom.scenes.distances import scene_cached
 from navloom.scenes.lexicon import scene_json
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import scene_of
+from navloom.scenes.scene_uri import get_scene
 from navloom.tools.forms import Violation, closed_object, listed, name_argument, quoted
 from navloom.tools.navcraft.task import RelayTask
 from navloom_worlds.teams import efficiency_library
@@ -190,7 +190,7 @@ class AssignmentOffer:
 
 def assignment_prompt(
     offer: AssignmentOffer, *, constrain: bool
-) -> tuple[Rendered, dict[str, Any]]:
+) -> tuple[RenderedPrompt, dict[str, Any]]:
     """Return the prompt for the next errand, and the schema of its answer."""
     measure, least, unit = _TEAM_CHOICES_MEASURES[offer.task.by]
     rendered = load_prompt(CHOICES_PROMPT).render(
@@ -315,14 +315,14 @@ def sample_team_task(
         raise UsageError(
             f"{scene.uri} has no errands for {robots} robots: take fewer --robots or --errands."
         )
-    team = make_team(scene, drawn.starts, [body_of(each) for each in bodies])
+    team = make_team(scene, drawn.starts, [resolve_body(each) for each in bodies])
     return TeamTask(scene, team, drawn.regions, drawn.errands, max_metres, by)
 
 
 def _task(state: State, context: Context) -> TeamTask:
-    scene = scene_of(context.scene)
+    scene = get_scene(context.scene)
     # Cached per scene: the steps of one sample share a task and its optimum.
-    tasks = per_scene(
+    tasks = scene_cached(
         scene, "team_tasks", lambda: lru_cache(_KEPT)(partial(sample_team_task, scene))
     )
     return tasks(
@@ -356,15 +356,15 @@ def _about(task: TeamTask, tau: int) -> dict[str, Any]:
 
 def _offer(state: State, context: Context) -> AssignmentOffer:
     # A question and the check of its answer share the offer.
-    offers = per_scene(
-        scene_of(context.scene), "team_offers", lambda: lru_cache(_KEPT)(AssignmentOffer)
+    offers = scene_cached(
+        get_scene(context.scene), "team_offers", lambda: lru_cache(_KEPT)(AssignmentOffer)
     )
     picked = tuple(Assignment(tuple(robots), over) for robots, over in state.get("picked", []))
     refused = tuple(state.get("refused", []))
     return offers(_task(state, context), picked, context.choices, state["seed"], refused)
 
 
-def planner_prompt(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
+def planner_prompt(state: State, context: Context) -> tuple[RenderedPrompt, dict[str, Any]]:
     """Return the prompt and the schema of the answer."""
     task = _task(state, context)
     if context.compact:

@@ -90,7 +90,7 @@ class TeamRequest(Request):
 
     def record(self) -> dict[str, Any]:
         """Return the request for ``run.json``: its options, and the prompt it will use."""
-        from navloom.prompts.load import load_prompt
+        from navloom.prompts.prompt_loader import load_prompt
 
         name = "navcraft_team_choices" if self.compact else "navcraft_team"
         return {**asdict(self), "prompts": [load_prompt(name).record]}

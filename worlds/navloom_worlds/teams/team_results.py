@@ -44,8 +44,8 @@ from navloom.evals.report.document import NOTHING, Table, first_score, number, p
 from navloom.evals.report.intervals import Rate, Spread
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.run_scenes import run_scene
-from navloom.files import formed
-from navloom.scenes.plan_look import readable
+from navloom.files import check_format
+from navloom.scenes.plan_style import to_words
 from navloom.scenes.scene import Scene
 from navloom.tools.navcraft.paths import ITEM_NODE, Anchor, spot_of
 from navloom.tools.navcraft.schedule import RobotStop, TimedLeg, Timetable
@@ -119,7 +119,7 @@ def score_teams(run: Path | str) -> TeamScore:
     """
     folder = Path(run)
     said = read_run_of(folder, "team")
-    with formed(f"{run}: a sample", "a team's plan"):
+    with check_format(f"{run}: a sample", "a team's plan"):
         rows = read_samples(folder)
         possible = [row for row in rows if (row["result"] or {}).get("verdict") != NO_PLAN]
         plans = [row["result"] for row in possible if row["status"] == "ok"]
@@ -290,7 +290,7 @@ def _things(scene: Scene, plan: TeamPlan) -> dict[str, str]:
     """Return the carried items' display names; shared names get the item's region."""
     called = {thing: _called(scene, thing) for thing in plan.ways}
     names = [*called.values()]
-    where = {thing: readable(scene.item_by_id[thing].region or "") for thing in called}
+    where = {thing: to_words(scene.item_by_id[thing].region or "") for thing in called}
     return {
         thing: f"{name} of {where[thing]}" if names.count(name) > 1 else name
         for thing, name in called.items()
@@ -327,7 +327,7 @@ def _thing_spans(scene: Scene, table: Timetable, thing: str) -> tuple[Span, ...]
     where = scene.item_by_id[thing].region
     if spans:
         begin, end, _, kind = spans[0]
-        spans[0] = begin, end, f"lies in {readable(where or '')}", kind
+        spans[0] = begin, end, f"lies in {to_words(where or '')}", kind
     return spans_of(*spans)
 
 
@@ -351,7 +351,7 @@ def _events(
 
 def _called(scene: Scene, item: str) -> str:
     known = scene.item_by_id.get(item)
-    return readable(known.name if known else item)
+    return to_words(known.name if known else item)
 
 
 def _place(scene: Scene, anchor: Anchor) -> str:
@@ -392,7 +392,7 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
         RunError: the line does not have the form of such a sample.
     """
     name = str(line.get("id"))
-    with formed(f"{run}: sample {name}", "a team's plan"):
+    with check_format(f"{run}: sample {name}", "a team's plan"):
         said = list[Block]()
         headline = "No plan was accepted."
         if line.get("status") != "ok":
@@ -416,14 +416,14 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
 
 def _as_read(place: str) -> str:
     """Return an item and its region as they are labelled on the plan."""
-    return IN.join(map(readable, place.rsplit(IN, 1)))
+    return IN.join(map(to_words, place.rsplit(IN, 1)))
 
 
 def _team(asked: Mapping[str, Any], walked: Mapping[str, float]) -> Grid:
     rows = tuple(
         (
             each["name"],
-            readable(each["starts in"]),
+            to_words(each["starts in"]),
             each["body"],
             number(float(each["metres a second"])),
             *([f"{float(walked[each['name']]):.1f}"] if walked else []),

@@ -11,8 +11,8 @@ from navloom.evals.kinds import RESULT_TOKENS, Calls, Note, reply_tokens
 from navloom.evals.navcraft.request import SURVEY, Survey, read_survey
 from navloom.evals.navcraft.run import SynthPlan, survey
 from navloom.evals.session import Job, Sample, make_id
-from navloom.scenes.bodies import body_of
-from navloom.scenes.uri import load_scene, scene_of
+from navloom.scenes.bodies import resolve_body
+from navloom.scenes.scene_uri import get_scene, load_scene
 from navloom_worlds.teams import team_planner
 from navloom_worlds.teams.team_request import TeamRequest
 from navloom_worlds.teams.team_task import draw_attempt
@@ -32,7 +32,7 @@ class TeamJob(Job):
 
     def context(self, sample: Sample, model: Any = None) -> Any:
         """Return the planner's context; ``model`` replaces the request's."""
-        scene = scene_of(self.plan.scenes[sample.scene])
+        scene = get_scene(self.plan.scenes[sample.scene])
         return self.settings(model, scene=scene, bodies=self.plan.request.body_names)
 
 
@@ -45,7 +45,7 @@ def plan(request: TeamRequest, run: Path | None, note: Note) -> SynthPlan:
         UsageError: a body does not drive.
     """
     for body in request.body_names:
-        if body_of(body).speed <= 0:
+        if resolve_body(body).speed <= 0:
             raise UsageError(f"{body} does not drive by itself: name another body")
     known = None if run is None else read_survey(run)
     found = known or _roomy(

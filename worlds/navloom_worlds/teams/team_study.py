@@ -29,10 +29,10 @@ from navloom.evals.report.writers import keep_study
 from navloom.evals.run_folder import package_version
 from navloom.evals.session import make_id
 from navloom.evals.study import check_free
-from navloom.files import LineFile, LineForm, make_folder, open_file, read_by_id, write_whole
+from navloom.files import JsonlFile, LineFormat, make_folder, open_file, read_by_id, write_run_file
 from navloom.scenes.bodies import get_body
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import list_scenes, load_scene
+from navloom.scenes.scene_uri import list_scenes, load_scene
 from navloom_worlds.teams.multi_errand_optimum import best_team_plan
 from navloom_worlds.teams.robots import Robot
 from navloom_worlds.teams.team_optimum import LEAST, BestTeamPlan, TeamMeasure, handoff_places
@@ -241,8 +241,8 @@ def study_teams(asked: TeamStudy, out: Path, display: Display | None = None) -> 
     check_free(out)
     make_folder(out)
     display = display or NoDisplay()
-    form, uris = LineForm(_claimed(asked, out)), list_scenes(asked.spec)[: asked.homes]
-    with LineFile(out / LINES, form=form) as lines:
+    form, uris = LineFormat(_claimed(asked, out)), list_scenes(asked.spec)[: asked.homes]
+    with JsonlFile(out / LINES, form=form) as lines:
         left_out = _measure_all(asked, uris, lines, display)
     for each in left_out[:_MOST_NAMED]:
         display.note(f"left out: {each}")
@@ -262,7 +262,7 @@ def study_teams(asked: TeamStudy, out: Path, display: Display | None = None) -> 
 
 
 def _measure_all(
-    asked: TeamStudy, uris: Sequence[str], lines: LineFile, display: Display
+    asked: TeamStudy, uris: Sequence[str], lines: JsonlFile, display: Display
 ) -> list[str]:
     """Write the missing lines; return the homes left out, with the reasons."""
     tally, left_out = Tally(), []
@@ -307,7 +307,7 @@ def _claimed(asked: TeamStudy, out: Path) -> bytes:
     if not path.exists():
         if (out / LINES).exists():
             raise RunError(f"{out} has {LINES} and no {ASKED}: give another --out")
-        write_whole(path, data)
+        write_run_file(path, data)
     else:
         try:
             with open_file(path) as file:

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, get_args
 
 from navloom.errors import NavloomError, UsageError, did_you_mean
-from navloom.scenes.distances import per_scene
+from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene import Scene
 from navloom.tools.forms import Violation, closed_object, listed, quoted
 from navloom.tools.navcraft.paths import (
@@ -471,7 +471,7 @@ def draw_attempt(
     triples = (
         []
         if tau is None
-        else per_scene(
+        else scene_cached(
             scene, f"admissible_triples {tau}", lambda: [*admissible_triples(scene, tau)]
         )
     )

@@ -32,13 +32,13 @@ from navloom.evals.runner import run_batch
 from navloom.evals.session import Sample, sample_seed
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
-from navloom.files import encode_line, parse_line, whole_lines, write_whole
+from navloom.files import complete_lines, encode_line, parse_line, write_run_file
 from navloom.graphs.agent import begun, open_checkpoints
 from navloom.graphs.navigation.person import Person
-from navloom.models.call import CallSettings
-from navloom.scenes.bodies import SETTLE_M, Stand, body_of
+from navloom.models.model_call import CallSettings
+from navloom.scenes.bodies import SETTLE_M, FloorPose, resolve_body
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import SceneNames, scene_of
+from navloom.scenes.scene_uri import SceneLookup, get_scene
 from navloom_worlds.motion.body_field import body_field
 from navloom_worlds.motion.collision_motion import mover_of
 from navloom_worlds.rendering.embedded import can_render
@@ -127,9 +127,9 @@ def is_walkable(scene: Scene, episode: Episode, motion: Motion) -> bool:
     """
     if motion == "hops":
         return True
-    body = body_of(None)
+    body = resolve_body(None)
     place = scene.viewpoint_by_id[episode.start].ground
-    stand = mover_of(scene, body).settled(Stand(place, episode.heading), reach=SETTLE_M)
+    stand = mover_of(scene, body).settled(FloorPose(place, episode.heading), reach=SETTLE_M)
     goals = [scene.viewpoint_by_id[goal].ground for goal in episode.goals]
     return stand is not None and (
         body_field(scene, body).way(stand.position, goals, driven=True) is not None
@@ -141,7 +141,7 @@ class _SceneUris(dict[str, str]):
 
     def __init__(self, source: str) -> None:
         super().__init__()
-        self._names = SceneNames(None if Path(source).exists() else source)
+        self._names = SceneLookup(None if Path(source).exists() else source)
 
     def __missing__(self, name: str) -> str:
         self[name] = self._names.load(name).origin
@@ -174,7 +174,7 @@ def create_run(people: People) -> Path:
     """
     plan, path = walk_plan(people), people.path / WALKS
     for name in sorted({each.scene for each in plan.samples}):
-        if not can_render(scene_of(plan.scenes[name])):
+        if not can_render(get_scene(plan.scenes[name])):
             raise UsageError(
                 f"{name} cannot be walked by people: there is no geometry to be seen (or embreex"
                 " is not installed): give homes, or HM3D with its meshes"
@@ -397,10 +397,10 @@ class WalkRun:
             form = line_form(self.path, file.name)
             kept = [
                 line
-                for place, line in whole_lines(file)
+                for place, line in complete_lines(file)
                 if line and parse_line(line, file, place.number, form)["id"] not in mine
             ]
             self._folder.close()
-            write_whole(file, b"".join(kept))
+            write_run_file(file, b"".join(kept))
             self._folder = self._hold()
             self._summarise()

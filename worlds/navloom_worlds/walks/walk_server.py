@@ -37,10 +37,10 @@ from navloom.evals.people.study_folder import WALKS
 from navloom.evals.session import Sample
 from navloom.graphs.navigation.driven_walk import TICK_S, nearest_seen
 from navloom.graphs.navigation.person import PersonWish, Standing
-from navloom.models.secrets import one_line
-from navloom.scenes.bodies import DEFAULT_BODY, SETTLE_M, Embodiment, Stand
+from navloom.models.redaction import error_line
+from navloom.scenes.bodies import DEFAULT_BODY, SETTLE_M, Embodiment, FloorPose
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import scene_of
+from navloom.scenes.scene_uri import get_scene
 from navloom.sim.protocol import Pose
 from navloom.sim.views import MARK_M
 from navloom.web.people_room import PeopleRoom, Seat
@@ -207,7 +207,7 @@ class LiveWalk:
         _jpeg(self.scene, self._camera(Pose(place, 0.0, 0.0, start), 0, 0.0))
         if self.motion == "continuous":
             mover = mover_of(self.scene, self.body)
-            stand = mover.settled(Stand(place, 0.0), reach=SETTLE_M)
+            stand = mover.settled(FloorPose(place, 0.0), reach=SETTLE_M)
             if stand is not None:
                 mover.drive(stand, self.body.speed, self.body.turn_speed, TICK_S)
             nearest_seen(self.scene, place, start)
@@ -365,7 +365,7 @@ class WalkServer(WebRoom):
 
     async def _made(self, walks: WalkRun, item: str, sample: Sample | None) -> LiveWalk:
         plan = walks.plan if sample is not None else walks.practice
-        scene = await asyncio.to_thread(scene_of, plan.scenes[(sample or plan.samples[0]).scene])
+        scene = await asyncio.to_thread(get_scene, plan.scenes[(sample or plan.samples[0]).scene])
         seconds = 0.0 if sample is None else await walks.seconds(sample)
         return LiveWalk(item, walks.motion, scene, _body_of(plan), seconds)
 
@@ -456,7 +456,7 @@ async def _ready(walks: WalkRun, sample: Sample | None) -> None:
     rater = sample and sample.columns["rater"]
     left = [s for s in walks.plan.samples if s.columns["rater"] == rater and not walks.done(s)]
     if left:
-        scene = await asyncio.to_thread(scene_of, walks.plan.scenes[left[0].scene])
+        scene = await asyncio.to_thread(get_scene, walks.plan.scenes[left[0].scene])
         live = LiveWalk("", walks.motion, scene, _body_of(walks.plan))
         await asyncio.to_thread(live.prepare, walks.plan.episodes[left[0].id].start)
 
@@ -479,4 +479,4 @@ async def _walked(walks: WalkRun, live: LiveWalk, sample: Sample | None) -> None
         live.phase, live.said = "broken", str(error)
     except Exception as error:
         # The page continues with the next item; the defect is reported there.
-        live.phase, live.said = "broken", f"a defect of Navloom: {one_line(error)}"
+        live.phase, live.said = "broken", f"a defect of Navloom: {error_line(error)}"

@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import connected_components
 from navloom.errors import SceneError
 from navloom.scenes.formats.scene_json import save
 from navloom.scenes.scene import Floor, Region, Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom_worlds.exporting import face_numbers, glb_writer, semantic_lines, semantic_numbers
 from navloom_worlds.exporting.face_orientation import orient_faces
 from navloom_worlds.exporting.glb_export import save_glb, scene_glb

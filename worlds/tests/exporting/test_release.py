@@ -20,9 +20,9 @@ from navloom.evals.capnav.official import OfficialScene
 from navloom.evals.capnav.request import Wanted
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import builtin_bodies, get_body
-from navloom.scenes.formats.told_apart import meant_by
-from navloom.scenes.passability import estimate
-from navloom.scenes.passability import truth as truth_of
+from navloom.scenes.formats.referring_expressions import match_phrase
+from navloom.scenes.passability import estimate_links
+from navloom.scenes.passability import link_traversability as truth_of
 from navloom.scenes.scene import Floor, Item, Link, Region, Scene
 from navloom_worlds.exporting import capnav_release
 from navloom_worlds.exporting.capnav_release import (
@@ -98,7 +98,7 @@ def test_details_mean_one_thing_alone(folder: Path) -> None:
             for end in ("start", "end"):
                 words = involved[f"{end}_detail"].removeprefix(NEAR)
                 among = scene.items_in(noted["nodes"][involved[end]])
-                assert [item.id for item in meant_by(words, among)] == [things[end]]
+                assert [item.id for item in match_phrase(words, among)] == [things[end]]
                 assert f"the {words} in the " in question["question"]
 
 
@@ -176,7 +176,7 @@ def _asked(
     *pairs: tuple[str, str], scene: Scene | None = None, shown: dict[str, str] | None = None
 ) -> list[SampledQuestion]:
     home = scene or tiny.home()
-    return sample_questions(home, estimate(home, (get_body("HUMAN"),)), pairs, shown)
+    return sample_questions(home, estimate_links(home, (get_body("HUMAN"),)), pairs, shown)
 
 
 def test_things_of_a_room_take_turns() -> None:
@@ -293,7 +293,7 @@ def test_at_most_four_rooms_between_the_ends_are_listed(rooms: int, between: int
 
 def test_files_have_each_passage_once_a_direction_and_the_details() -> None:
     row = _row(3)
-    truth = estimate(row, (get_body("HUMAN"),))
+    truth = estimate_links(row, (get_body("HUMAN"),))
     detail = {"startDetail:node_1": {"traversable": True, "note": ""}}
     files = capnav_files(row, truth, {"HUMAN": detail})
     graph, cells = (json.loads(text) for text in files.values())

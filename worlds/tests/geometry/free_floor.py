@@ -13,7 +13,7 @@ import numpy as np
 import shapely
 
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import iter_scenes
+from navloom.scenes.scene_uri import iter_scenes
 from navloom_worlds.geometry import scene_mesh
 from navloom_worlds.geometry.mesh import SceneMesh
 from navloom_worlds.geometry.mesh_graph import build_mesh_graph

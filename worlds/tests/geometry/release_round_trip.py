@@ -21,7 +21,7 @@ import shapely
 from numpy.typing import NDArray
 
 from navloom.scenes.scene import Box, Item, Scene
-from navloom.scenes.uri import iter_scenes, load_scene
+from navloom.scenes.scene_uri import iter_scenes, load_scene
 from navloom_worlds.exporting.hm3d_files import save_hm3d
 from navloom_worlds.exporting.semantic_numbers import semantic_lines
 from navloom_worlds.geometry.mesh import scene_mesh

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom_worlds.geometry.building import building_of
 from navloom_worlds.geometry.building_mesh import structure_parts
 from navloom_worlds.geometry.mesh import merge_parts

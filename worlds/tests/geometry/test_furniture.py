@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from navloom.scenes.scene import Item, prompt_name
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom_worlds.furniture import item_parts
 from navloom_worlds.furniture.builder_tools import RISE, clip_to_size
 from navloom_worlds.furniture.item_builders import find_builder

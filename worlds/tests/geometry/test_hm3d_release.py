@@ -19,10 +19,10 @@ from navloom.errors import SceneError
 from navloom.graphs.annotation import room_typing
 from navloom.graphs.annotation.room_typing import ANSWER_KEY
 from navloom.models.scripted import ScriptedChatModel
-from navloom.scenes.annotate import retype
 from navloom.scenes.formats.scene_json import save
+from navloom.scenes.region_annotation import apply_room_types
 from navloom.scenes.scene import Link, Scene
-from navloom.scenes.uri import list_scenes, load_scene
+from navloom.scenes.scene_uri import list_scenes, load_scene
 from navloom_worlds.exporting.face_orientation import orient_faces
 from navloom_worlds.exporting.glb_writer import GlbWriter, Primitive
 from navloom_worlds.exporting.hm3d_files import save_hm3d
@@ -333,7 +333,7 @@ def test_rooms_that_annotate_named_are_kept_beside_it(
         context = room_typing.Context(scene=scene, model=model)
         types = run(room_typing.graph, {"seed": 7}, context=context)["result"]["types"]
     assert len(types) == len(read.regions)
-    save(retype(scene, types), tmp_path / f"{there.name}.json")
+    save(apply_room_types(scene, types), tmp_path / f"{there.name}.json")
     named = load_scene(f"hm3d:{there}")
     assert {region.label for region in named.regions} == {"kitchen"}
     assert named.origin == scene.origin

@@ -14,7 +14,7 @@ import pytest
 
 from navloom import disk_cache
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom_worlds.geometry import SceneMesh, mesh, scene_mesh
 from navloom_worlds.geometry.solids import Surface
 from navloom_worlds.rendering import visible_captions as sight

@@ -18,7 +18,7 @@ from trimesh.visual.material import PBRMaterial
 
 from navloom.errors import SceneError
 from navloom.scenes.formats.scene_json import save
-from navloom.scenes.uri import list_scenes, load_scene
+from navloom.scenes.scene_uri import list_scenes, load_scene
 from navloom.sim.registry import get_simulator
 from navloom_worlds.exporting.glb_export import save_glb
 from navloom_worlds.geometry import has_geometry, scene_mesh

@@ -11,7 +11,7 @@ import pytest
 
 from navloom.errors import SceneError
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import list_scenes, load_scene
+from navloom.scenes.scene_uri import list_scenes, load_scene
 from navloom_worlds.exporting.hm3d_files import save_hm3d
 from navloom_worlds.geometry.mesh import has_geometry, scene_mesh
 from navloom_worlds.geometry.semantic_ids import SHELL, WALL

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from navloom.errors import SimulatorError
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom_worlds.geometry import ray_casting
 from navloom_worlds.geometry.mesh import SceneMesh, scene_mesh
 from navloom_worlds.geometry.ray_casting import RayCaster, RayHits

@@ -18,7 +18,7 @@ from navloom.scenes.distances import turn_between
 from navloom.scenes.formats.mp3d_observations import read_observations
 from navloom.sim import Hop, Pose, get_simulator
 from navloom.sim.captions import MatterportCaptions, captions_for
-from navloom.sim.conformance import check
+from navloom.sim.conformance import run_suite
 from navloom.sim.graph import candidates_of
 
 pytestmark = [pytest.mark.realdata, pytest.mark.slow]
@@ -139,7 +139,7 @@ def test_caption_k_is_centred_on_k_times_45_degrees(data_dir: Path) -> None:
 def test_the_suite_passes_in_real_homes(data_dir: Path, uri: str) -> None:
     kind, _, name = uri.partition(":")
     scene = load_scene(f"{kind}:{data_dir}/{kind}/{name}")
-    results = check(lambda each: get_simulator("graph", each), scene)
+    results = run_suite(lambda each: get_simulator("graph", each), scene)
     assert [str(result) for result in results if result.status == "failed"] == []
 
 

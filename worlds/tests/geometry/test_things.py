@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from navloom.scenes.scene import Item, Wall
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom_worlds.furniture import belongings, decor, household_items
 from navloom_worlds.furniture.item_builders import find_builder, item_parts, placeholder_parts
 from navloom_worlds.furniture.procedural_images import MOTIFS

@@ -11,7 +11,7 @@ from shapely import Point, Polygon
 
 from navloom.errors import SceneError
 from navloom.scenes.scene import Box
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom_worlds.geometry.mesh import SceneMesh, merge_parts
 from navloom_worlds.geometry.mesh_graph import MeshGraph, build_mesh_graph, find_levels
 from navloom_worlds.geometry.solids import Part, Surface, as_f32, box

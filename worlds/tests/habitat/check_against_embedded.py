@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom_worlds.geometry import scene_mesh
 from navloom_worlds.habitat import HabitatSimulator, make
 from navloom_worlds.rendering.camera import Camera

@@ -20,9 +20,9 @@ import numpy as np
 
 from navloom.errors import SimulatorError
 from navloom.scenes import load_scene
-from navloom.scenes.bodies import VLNVERSE, Stand
+from navloom.scenes.bodies import VLNVERSE, FloorPose
 from navloom.scenes.scene import Scene, distance_3d
-from navloom.scenes.uri import list_scenes
+from navloom.scenes.scene_uri import list_scenes
 from navloom.sim import Action, Forward, Observation, Pose, Simulator, Turn, get_simulator
 from navloom_worlds.motion.collision_motion import mover_of
 
@@ -122,7 +122,7 @@ def walks(uri: str, count: int, seed: int = 0) -> list[Walk]:
     fitting = [
         each.id
         for each in scene.viewpoints
-        if mover.fits(Stand(each.ground, 0.0)) and _can_go(theirs, each.id)
+        if mover.fits(FloorPose(each.ground, 0.0)) and _can_go(theirs, each.id)
     ]
     for _ in range(count):
         start = Pose((0, 0, 0), rng.uniform(0, 2 * math.pi), 0.0, rng.choice(fitting))

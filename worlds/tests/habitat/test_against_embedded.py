@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom_worlds.habitat.habitat_process import close_habitat
 from worlds.tests.habitat.check_against_embedded import (
     SHARE,

@@ -10,7 +10,7 @@ import pytest
 
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.sim import Pose, get_simulator
 from navloom_worlds.exporting.habitat_files import save_habitat
 from navloom_worlds.exporting.hm3d_files import save_hm3d

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from navloom.scenes.bodies import body_of
+from navloom.scenes.bodies import resolve_body
 from worlds.tests.motion.check_geodesics import Found, compare
 
 pytestmark = pytest.mark.usefixtures("habitat")
 
 
 def test_ways_are_as_long_as_over_habitats_navmesh() -> None:
-    body = body_of("VLNVERSE").model_copy(update={"doors": False, "elevator": False})
+    body = resolve_body("VLNVERSE").model_copy(update={"doors": False, "elevator": False})
     found = Found()
     compare("home:7", body, 25, found)
     ratios = [*found.level, *found.stairs]

@@ -18,7 +18,7 @@ from navloom.scenes import load_scene
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.scene import Scene
 from navloom.sim import Forward, Hop, Observation, Pose, Simulator, Turn, get_simulator
-from navloom.sim.conformance import CHECKS, made_scene, run_check
+from navloom.sim.conformance import CHECKS, make_test_scene, run_check
 from navloom_worlds.exporting.habitat_files import save_habitat
 from navloom_worlds.habitat import HabitatSimulator
 from navloom_worlds.habitat.habitat_process import close_habitat
@@ -52,7 +52,7 @@ def at(viewpoint: str, heading: float = 0.0) -> Pose:
 @pytest.mark.parametrize("name", CHECKS)
 @pytest.mark.parametrize("uri", ["demo:flat", "compass"])
 def test_the_habitat_backend_passes(name: str, uri: str) -> None:
-    result = run_check(name, small, made_scene() if uri == "compass" else FLAT)
+    result = run_check(name, small, make_test_scene() if uri == "compass" else FLAT)
     expected = "skipped" if name in ("unclaimed", "no-captions", "no-contacts") else "passed"
     assert result.status == expected, result.detail
 
@@ -109,7 +109,7 @@ def test_two_agents_in_one_simulator_see_what_each_sees_alone() -> None:
 
 
 def test_forward_leaves_the_graph_and_comes_back_to_it() -> None:
-    simulator = get_simulator("habitat", made_scene(), rig=AROUND)
+    simulator = get_simulator("habitat", make_test_scene(), rig=AROUND)
     simulator.reset({"robot": (at("hub", math.radians(90)), DEFAULT_BODY)})
     for _ in range(4):
         seen = simulator.step({"robot": Forward()})["robot"]
@@ -143,7 +143,7 @@ def test_forward_leaves_the_graph_and_comes_back_to_it() -> None:
 
 
 def test_what_is_in_the_way_is_touched_and_slid_along() -> None:
-    simulator = get_simulator("habitat", made_scene(), rig=AROUND)
+    simulator = get_simulator("habitat", make_test_scene(), rig=AROUND)
     simulator.reset({"robot": (at("west", math.radians(270 + 45)), DEFAULT_BODY)})
     seen = simulator.step({"robot": Forward(2.0)})["robot"]
     (contact,) = seen.contacts

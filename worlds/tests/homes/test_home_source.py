@@ -15,7 +15,7 @@ from navloom import disk_cache
 from navloom.disk_cache import HOMES
 from navloom.errors import SceneError
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom_worlds.homes import home_generator, home_source
 
 SMALL = "home:3?rooms=4&floors=1"

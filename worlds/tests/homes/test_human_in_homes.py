@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from navloom.scenes.bodies import Stand, get_body, mover_of
+from navloom.scenes.bodies import FloorPose, get_body, motion_model_of
 from navloom.scenes.scene import Scene
 from navloom_worlds.homes.home_generator import make_home
 from navloom_worlds.motion.body_field import body_field
@@ -28,13 +28,13 @@ def _without_leaves(home: Scene) -> Scene:
 @pytest.mark.parametrize("seed", [1, 4, 8, 12, 21])
 def test_human_stands_on_all_viewpoints_and_walks_between_them(seed: int) -> None:
     home = _without_leaves(make_home(seed))
-    mover, field = mover_of(home, HUMAN), body_field(home, HUMAN)
+    mover, field = motion_model_of(home, HUMAN), body_field(home, HUMAN)
     floors = {region.id: region.center[1] for region in home.regions}
     for viewpoint in home.viewpoints:
         x, y, z = viewpoint.position
         foot = (x, y - viewpoint.eye_height, z)
         if foot[1] == floors[str(viewpoint.region)]:
-            assert mover.fits(Stand(foot, 0.0)), viewpoint.id
+            assert mover.fits(FloorPose(foot, 0.0)), viewpoint.id
         # Fields take a patio on the ground for the land around the home.
         if "Patio" not in str(viewpoint.region):
             place = field.at(foot)

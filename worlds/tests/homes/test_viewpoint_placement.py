@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shapely import LineString, Point, Polygon, box, unary_union
 
-from navloom.scenes.floor_graph import BODY, LONGEST, BlockedError, FreeFloor, fill
+from navloom.scenes.floor_graph import BODY, LONGEST, BlockedError, FreeFloor, fill_floor
 from navloom.scenes.scene import Box, Edge, Item, Link, Point2, Region, Stairs, Viewpoint
 from navloom_worlds.homes.viewpoint_placement import _RegionEntrance, place_viewpoints
 
@@ -277,7 +277,7 @@ def test_two_viewpoints_in_one_place_are_one_and_ways_round_are_found() -> None:
     floor.stand((5.0, 0.5))
     # On stairs just there, at another height, is another.
     assert floor.stand((1.0, 0.5), 1.2) is not first
-    edges = fill(floor)
+    edges = fill_floor(floor)
     level = {viewpoint.id for viewpoint in floor.level}
     graph: nx.Graph = nx.Graph((edge.a, edge.b) for edge in edges)
     assert set(graph) == level
@@ -289,9 +289,9 @@ def test_two_viewpoints_in_one_place_are_one_and_ways_round_are_found() -> None:
 def test_new_viewpoints_keep_off_what_is_somebody_elses() -> None:
     floor = FreeFloor("hall", "1", 0.0, box(0, 0, 4, 4), None, box(0.2, 0.2, 3.8, 3.8))
     alone = FreeFloor("hall", "1", 0.0, box(0, 0, 4, 4), None, box(0.2, 0.2, 3.8, 3.8))
-    fill(alone)
+    fill_floor(alone)
     kept = [(v.position[0], v.position[2]) for v in alone.stands]
-    fill(floor, kept)
+    fill_floor(floor, kept)
     assert floor.stands
     for viewpoint in floor.stands:
         x, _, z = viewpoint.position

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import ks_2samp
 
 from navloom.scenes.scene import Box, Floor, Item, Link, Region, Scene
-from navloom.scenes.uri import iter_scenes, load_scene
+from navloom.scenes.scene_uri import iter_scenes, load_scene
 from navloom_worlds.likeness.home_comparison import (
     CLOSE,
     FigureComparison,

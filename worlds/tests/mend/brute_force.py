@@ -19,7 +19,7 @@ from contextlib import suppress
 from navloom.errors import SceneError
 from navloom.scenes import Scene, load_scene
 from navloom.scenes.bodies import Embodiment, builtin_bodies
-from navloom.scenes.uri import list_scenes
+from navloom.scenes.scene_uri import list_scenes
 from navloom_worlds.mend.building_changes import max_door_width
 from navloom_worlds.mend.home_changes import (
     Change,

@@ -20,7 +20,7 @@ from typing import Any
 
 from navloom.scenes import Scene, load_scene
 from navloom.scenes.bodies import Embodiment, builtin_bodies
-from navloom.scenes.uri import list_scenes
+from navloom.scenes.scene_uri import list_scenes
 from navloom_worlds.mend.mend_report import draw_mend
 from navloom_worlds.mend.mend_search import find_mend
 from navloom_worlds.mend.route_drive import drive_route

@@ -11,7 +11,7 @@ import pytest
 
 from navloom.errors import SceneError
 from navloom.scenes import Scene, load_scene
-from navloom.scenes.bodies import Stand, get_body
+from navloom.scenes.bodies import FloorPose, get_body
 from navloom.scenes.distances import turn_between
 from navloom.scenes.scene import Point3
 from navloom_worlds.mend.home_changes import (
@@ -30,7 +30,7 @@ from navloom_worlds.mend.mend_search import Mend, MendReducer, find_mend, requir
 from navloom_worlds.mend.route_drive import RouteDrive, drive_route
 from navloom_worlds.motion.collision_motion import Mover, mover_of
 from navloom_worlds.motion.recovery_moves import recovery_path
-from tests.scenes.test_plan import texts
+from tests.scenes.test_plan_sheet import texts
 
 pytestmark = pytest.mark.slow
 
@@ -106,9 +106,9 @@ def test_a_wheelchair_gets_through_a_tight_door_by_manoeuvres_alone(
     wide = apply_changes(
         home, [widening_change(home, door, 0.8, costs), sill_change(home, door, costs)]
     )
-    mover, found = mover_of(wide, body), list[list[Stand]]()
+    mover, found = mover_of(wide, body), list[list[FloorPose]]()
 
-    def noted(mover: Mover, path: Sequence[Stand], way: Sequence[Point3]) -> list[Stand]:
+    def noted(mover: Mover, path: Sequence[FloorPose], way: Sequence[Point3]) -> list[FloorPose]:
         found.append(recovery_path(mover, path, way))
         return found[-1]
 

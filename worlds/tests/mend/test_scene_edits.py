@@ -11,9 +11,9 @@ from shapely import LineString, Point, Polygon
 
 from navloom.cli.main import main
 from navloom.errors import SceneError
-from navloom.scenes.formats.hm3d import Home, SourceObject, SourceRoom
+from navloom.scenes.formats.hm3d import HM3DHome, SourceObject, SourceRoom
 from navloom.scenes.scene import Box, Edge, Floor, Item, Link, Region, Relation, Scene, Viewpoint
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom_worlds.mend.scene_edits import _places, _way, door_labels, edit_scene, rebuild_graph
 from worlds.tests.homes.test_assembly import made
 
@@ -145,7 +145,7 @@ def test_where_sizes_are_not_known_a_thing_is_where_its_place_is() -> None:
         SourceObject(id=i, name=name, position=(x, 0.5, 0.0))
         for i, (name, x) in enumerate((("mug", 0.5), ("bed", 4.0)))
     )
-    content = Home(scene="x", rooms=rooms, connections=((0, 1),), objects=things)
+    content = HM3DHome(scene="x", rooms=rooms, connections=((0, 1),), objects=things)
     scene = hm3d._scene(content, Path("x.json"))
     moved = edit_scene(scene, "y", move=["mug@bed"]).item_by_id["0"]
     assert (moved.region, moved.on, moved.position) == ("Bedroom_1", "1", (4.0, 0.5, 0.0))

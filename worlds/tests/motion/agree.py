@@ -12,8 +12,8 @@ from collections import Counter
 
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import builtin_bodies
-from navloom.scenes.passability import faults
-from navloom.scenes.uri import list_scenes
+from navloom.scenes.passability import link_faults
+from navloom.scenes.scene_uri import list_scenes
 from navloom_worlds.motion.link_driving import driven_ground_truth
 
 
@@ -23,7 +23,7 @@ def counted(spec: str) -> Counter[tuple[str, bool, str]]:
     for uri in list_scenes(spec):
         scene = load_scene(uri)
         for body, driven in driven_ground_truth(scene, builtin_bodies()).links:
-            found[body.name, not faults(scene.links[driven.link], body), driven.result] += 1
+            found[body.name, not link_faults(scene.links[driven.link], body), driven.result] += 1
         print(f"{uri}: done", flush=True)
     return found
 

@@ -25,9 +25,9 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
 
-from navloom.scenes.bodies import Embodiment, Shape, Stand, body_of
+from navloom.scenes.bodies import Embodiment, FloorPose, Footprint, resolve_body
 from navloom.scenes.scene import Point3, Scene
-from navloom.scenes.uri import list_scenes, load_scene
+from navloom.scenes.scene_uri import list_scenes, load_scene
 from navloom_worlds.motion.body_field import BodyField, body_field
 from navloom_worlds.motion.collision_motion import Mover, mover_of
 from navloom_worlds.motion.sweep import clearances
@@ -141,7 +141,7 @@ def why_ours_alone(ground: BodyField, a: Point3, b: Point3) -> str:
 
 def riser(mover: Mover, points: list[Point3]) -> float:
     """The highest rise of the floor from one point to the next."""
-    poses = [mover._around.floor_pose(Stand(each, 0.0)) for each in points]
+    poses = [mover._around.floor_pose(FloorPose(each, 0.0)) for each in points]
     heights = [pose.y for pose in poses if pose is not None]
     return max((abs(b - a) for a, b in pairwise(heights)), default=0.0)
 
@@ -149,11 +149,13 @@ def riser(mover: Mover, points: list[Point3]) -> float:
 def beside_riser(mover: Mover, spot: Point3) -> bool:
     """Whether what is nearest to a place is a riser or the edge above one."""
     around = mover._around
-    pose = around.floor_pose(Stand(spot, 0.0))
+    pose = around.floor_pose(FloorPose(spot, 0.0))
     if pose is None:
         return False
     lines = around.met(pose, {})
-    nearest = int(clearances(Shape(True, 0.0, 0.0), lines.ends, pose.x, pose.z, 0.0, -1.0).argmin())
+    nearest = int(
+        clearances(Footprint(True, 0.0, 0.0), lines.ends, pose.x, pose.z, 0.0, -1.0).argmin()
+    )
     return around.name(int(lines.owners[nearest]), {}) in ("step", "edge")
 
 
@@ -217,7 +219,7 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=40)
     parser.add_argument("--navmesh", choices=list(NAVMESHES), default="habitat")
     given = parser.parse_args()
-    body = body_of(given.body).model_copy(update={"doors": False, "elevator": False})
+    body = resolve_body(given.body).model_copy(update={"doors": False, "elevator": False})
     found = Found()
     for uri in list_scenes(given.spec):
         compare(uri, body, given.pairs, given.navmesh, found)

@@ -20,15 +20,22 @@ from itertools import islice, pairwise
 import numpy as np
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment, Moved, Others, Shape, Stand, builtin_bodies
+from navloom.scenes.bodies import (
+    Embodiment,
+    FloorPose,
+    Footprint,
+    MotionResult,
+    Others,
+    builtin_bodies,
+)
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom_worlds.motion import sweep
 from navloom_worlds.motion.collision_motion import Mover, mover_of
 from navloom_worlds.motion.sweep import SKIN
 from worlds.tests.motion.scene_solids import REACHES, SceneSolids, footprint
 
-Act = Callable[[Mover, Stand, Others], Moved]
+Act = Callable[[Mover, FloorPose, Others], MotionResult]
 BACK = 1e-4
 """Metres and radians within which a body is back."""
 
@@ -71,7 +78,7 @@ def act(rng: np.random.Generator) -> tuple[str, Act]:
     return f"forward {metres:.2f}", lambda m, at, o: m.forward(at, metres, slide=slide, others=o)
 
 
-def back(mover: Mover, moved: Moved, others: Others) -> Stand:
+def back(mover: Mover, moved: MotionResult, others: Others) -> FloorPose:
     """Where the reverse of every leg of a motion ends, from the last to the first."""
     at = moved.stand
     for before, after in reversed(list(pairwise(moved.path))):
@@ -89,22 +96,22 @@ def back(mover: Mover, moved: Moved, others: Others) -> Stand:
     return at
 
 
-def starts(mover: Mover, scene: Scene, rng: np.random.Generator) -> Iterator[Stand]:
+def starts(mover: Mover, scene: Scene, rng: np.random.Generator) -> Iterator[FloorPose]:
     """Places where the body fits, near viewpoints; none where it fits nowhere."""
     for k in rng.permutation(len(scene.viewpoints)):
         heading = float(rng.uniform(0, math.tau))
-        stand = mover.settled(Stand(scene.viewpoints[k].position, heading), reach=0.5)
+        stand = mover.settled(FloorPose(scene.viewpoints[k].position, heading), reach=0.5)
         if stand is not None:
             yield stand
 
 
-def beside(mover: Mover, one: Stand, places: Sequence[Stand]) -> Stand:
+def beside(mover: Mover, one: FloorPose, places: Sequence[FloorPose]) -> FloorPose:
     """Where a second body is, as near to the first as it fits; far away where it fits nowhere."""
     for each in sorted(places, key=lambda place: math.dist(place.position, one.position)):
         stand = mover.settled(each, {"one": (mover.body, one)})
         if stand is not None:
             return stand
-    return Stand((1e3, 0.0, 1e3), 0.0)
+    return FloorPose((1e3, 0.0, 1e3), 0.0)
 
 
 def check(scene: Scene, body: Embodiment, count: int, seed: int, found: Found) -> None:
@@ -139,9 +146,9 @@ def judge(
     found: Found,
     mover: Mover,
     solids: SceneSolids,
-    start: Stand,
+    start: FloorPose,
     name: str,
-    moved: Moved,
+    moved: MotionResult,
     others: Others,
 ) -> None:
     """Ask everything of one action."""
@@ -178,7 +185,7 @@ def plant(fault: str) -> None:
     meet = sweep.limit_motion
 
     def broken(
-        shape: Shape,
+        shape: Footprint,
         lines: sweep.Floats,
         at: tuple[float, float, float, float],
         way: tuple[float, float],

@@ -22,7 +22,7 @@ from shapely import Polygon
 from shapely.affinity import affine_transform
 from shapely.geometry.base import BaseGeometry
 
-from navloom.scenes.bodies import Bump, Embodiment, Stand
+from navloom.scenes.bodies import BodyContact, Embodiment, FloorPose
 from navloom.scenes.scene import Scene
 from navloom_worlds.furniture import item_parts
 from navloom_worlds.geometry.building import building_of
@@ -143,11 +143,11 @@ class SceneSolids:
             hull = shapely.MultiPoint(points[:, [0, 2]]).convex_hull
             yield Solid(item.id, points[:, 1].min(), points[:, 1].max(), hull, parts)
 
-    def footprint(self, stand: Stand, less: float = 0.0) -> Polygon:
+    def footprint(self, stand: FloorPose, less: float = 0.0) -> Polygon:
         """The body seen from above, made smaller by so many metres."""
         return footprint(self.body, stand, less)
 
-    def support(self, stand: Stand) -> float:
+    def support(self, stand: FloorPose) -> float:
         """How high the highest tread or floor is that the body stands on or over, step by step."""
         foot = self.footprint(stand)
         tops = [top for area, top in (*self._steps, *self._rooms) if area.intersects(foot)]
@@ -158,7 +158,7 @@ class SceneSolids:
                 high = top
         return high
 
-    def met(self, stand: Stand, *, deeper: float = MM) -> dict[str, float]:
+    def met(self, stand: FloorPose, *, deeper: float = MM) -> dict[str, float]:
         """What a body overlaps by more than ``deeper``, and over how many square metres."""
         foot = self.footprint(stand, deeper)
         found: dict[str, float] = {}
@@ -177,7 +177,7 @@ class SceneSolids:
                 found[solid.name] = found.get(solid.name, 0.0) + area
         return found
 
-    def near(self, bump: Bump, reach: float) -> bool | None:
+    def near(self, bump: BodyContact, reach: float) -> bool | None:
         """Whether a contact is where its thing is; None where no solid is called so."""
         at = shapely.Point(bump.point[0], bump.point[2])
         if bump.what == "step":
@@ -193,7 +193,7 @@ class SceneSolids:
         return self._cut[key]
 
 
-def footprint(body: Embodiment, stand: Stand, less: float = 0.0) -> Polygon:
+def footprint(body: Embodiment, stand: FloorPose, less: float = 0.0) -> Polygon:
     x, _, z = stand.position
     if body.shape == "cylinder":
         return shapely.Point(x, z).buffer(body.width / 2 - less, quad_segs=64)

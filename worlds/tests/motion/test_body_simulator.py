@@ -11,7 +11,7 @@ import pytest
 from navloom.errors import SimulatorError
 from navloom.scenes.bodies import DEFAULT_BODY, VLNVERSE, Embodiment, get_body
 from navloom.scenes.scene import Edge, Scene, Viewpoint
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.sim import (
     Forward,
     Hop,
@@ -24,21 +24,21 @@ from navloom.sim import (
     Waypoint,
     get_simulator,
 )
-from navloom.sim.conformance import made_scene
-from navloom.sim.protocol import PhysicsRules, touches
+from navloom.sim.conformance import make_test_scene
+from navloom.sim.protocol import PhysicsRules, displacing_contacts
 from navloom_worlds.rendering import EmbeddedSimulator
 from navloom_worlds.rendering.sensors import Sensor, resolve_rig
 
 EAST, WEST = math.pi / 2, 3 * math.pi / 2
 WIDE = Embodiment(name="WIDE", width=1.0)
-ROOM = made_scene()
+ROOM = make_test_scene()
 """One room for all tests, for what is worked out of it is kept with it."""
 CART = Embodiment(name="CART", shape="box", width=0.5, depth=0.8, turning_radius=0.5)
 
 
 def with_viewpoints(**floors: tuple[float, float, float]) -> Scene:
     """The made scene with more viewpoints, each on the way between its neighbour and beyond."""
-    scene = made_scene()
+    scene = make_test_scene()
     more = tuple(
         Viewpoint(id=name, position=(x, y + 1.5, z), region="Hall_1", eye_height=1.5)
         for name, (x, y, z) in floors.items()
@@ -337,7 +337,7 @@ def test_a_start_in_a_thing_is_offered_the_nearest_free_place() -> None:
 )
 def test_options_that_are_none(backend: str, options: dict[str, Any], said: str) -> None:
     with pytest.raises(SimulatorError, match=said):
-        get_simulator(backend, made_scene(), **options)
+        get_simulator(backend, make_test_scene(), **options)
 
 
 def test_who_can_open_doors_pushes_them_and_they_are_drawn_open_around_it() -> None:
@@ -365,7 +365,10 @@ def test_who_can_open_doors_pushes_them_and_they_are_drawn_open_around_it() -> N
         seen = act(simulator, Forward(1.2))
         (contact,) = seen.contacts
         assert contact.what == f"door {link.a} <-> {link.b}"
-        assert (contact.displacement == 0, touches(seen.contacts) == []) == (passes, passes)
+        assert (contact.displacement == 0, displacing_contacts(seen.contacts) == []) == (
+            passes,
+            passes,
+        )
     # The leaf is open around who stands in it, and shut again behind it.
     assert before(0.1, DEFAULT_BODY) > 0.7
     assert before(0.6, DEFAULT_BODY) < 0.7

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import Embodiment, Stand, get_body
+from navloom.scenes.bodies import Embodiment, FloorPose, get_body
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.sim.protocol import Contact
 from navloom.tools.navigation.steps import bumped_into
 from navloom_worlds.motion import sweep
@@ -28,20 +28,20 @@ def home() -> Scene:
 
 
 @pytest.fixture(scope="module")
-def start(home: Scene) -> Stand:
+def start(home: Scene) -> FloorPose:
     """A free place in a room."""
     mover = mover_of(home, get_body("HUMAN"))
     for viewpoint in home.viewpoints:
-        found = mover.settled(Stand(viewpoint.position, 0.0))
+        found = mover.settled(FloorPose(viewpoint.position, 0.0))
         if found is not None and mover.clearance(found.position) > 0.5:
             return found
     raise AssertionError("no free place")
 
 
-def test_what_is_low_before_a_wall_is_no_step(home: Scene, start: Stand) -> None:
+def test_what_is_low_before_a_wall_is_no_step(home: Scene, start: FloorPose) -> None:
     mover, met = mover_of(home, get_body("WHEELCHAIR")), list[str]()
     for heading in np.arange(0, 2 * math.pi, 0.3):
-        at = mover.settled(Stand(start.position, float(heading)))
+        at = mover.settled(FloorPose(start.position, float(heading)))
         met += [] if at is None else [each.what for each in mover.forward(at, 30).bumps]
     assert "wall" in met
     assert "step" not in met
@@ -57,7 +57,7 @@ def test_a_wheelchair_before_a_riser_meets_a_step() -> None:
     x, z = link.point[0], link.point[2]
     off = math.dist(room.center[::2], (x, z))
     before = [(a + (b - a) * 0.9 / off) for a, b in zip((x, z), room.center[::2], strict=True)]
-    stand = mover.settled(Stand((before[0], room.center[1], before[1]), 0.0))
+    stand = mover.settled(FloorPose((before[0], room.center[1], before[1]), 0.0))
     assert stand is not None
     moved = mover.follow(stand, [(x, room.center[1], z)], slide=False)
     assert [each.what for each in moved.bumps] == ["step"]
@@ -65,7 +65,7 @@ def test_a_wheelchair_before_a_riser_meets_a_step() -> None:
         [Contact(each.what, each.displacement, each.point) for each in moved.bumps], home
     )
     # The wall under a low window is no riser either.
-    under = Stand((10.1, -0.18, -7.2), 1.9465)
+    under = FloorPose((10.1, -0.18, -7.2), 1.9465)
     bumps = mover_of(home, get_body("SWEEPER")).forward(under, 3.0).bumps
     assert {each.what for each in bumps} == {"wall"}
     climber = get_body("HUMAN")
@@ -89,10 +89,10 @@ def test_a_mover_that_sweeps_nothing_is_found_out(
     assert found.faults["penetrates"] > 0
 
 
-def test_a_wall_ends_what_does_not_slide(home: Scene, start: Stand) -> None:
+def test_a_wall_ends_what_does_not_slide(home: Scene, start: FloorPose) -> None:
     mover = mover_of(home, SLIM)
     for heading in np.arange(0, 2 * math.pi, 0.7):
-        moved = mover.forward(Stand(start.position, float(heading)), 30, slide=False)
+        moved = mover.forward(FloorPose(start.position, float(heading)), 30, slide=False)
         (bump,) = moved.bumps
         assert moved.metres + moved.short == pytest.approx(30)
         assert bump.displacement == pytest.approx(moved.short)
@@ -100,26 +100,26 @@ def test_a_wall_ends_what_does_not_slide(home: Scene, start: Stand) -> None:
         assert bump.what == "edge" or far == pytest.approx(0.15, abs=0.002)
 
 
-def test_bodies_block_each_other(home: Scene, start: Stand) -> None:
+def test_bodies_block_each_other(home: Scene, start: FloorPose) -> None:
     mover = mover_of(home, SLIM)
     x, y, z = start.position
-    ahead = Stand((x, y, z - 0.4), 0.0)
+    ahead = FloorPose((x, y, z - 0.4), 0.0)
     for other in (SLIM, Embodiment(name="CUBE", shape="box", width=0.3, height=0.5)):
         moved = mover.forward(
-            Stand(start.position, 0.0), 0.4, slide=False, others={"robot_2": (other, ahead)}
+            FloorPose(start.position, 0.0), 0.4, slide=False, others={"robot_2": (other, ahead)}
         )
         assert [bump.what for bump in moved.bumps] == ["robot_2"]
         assert moved.metres == pytest.approx(0.1, abs=0.01)
     assert not mover.fits(ahead, {"robot_2": (SLIM, ahead)})
 
 
-def test_a_turn_by_nothing_beside_a_wall_is_no_turn(home: Scene, start: Stand) -> None:
+def test_a_turn_by_nothing_beside_a_wall_is_no_turn(home: Scene, start: FloorPose) -> None:
     mover = mover_of(home, get_body("WHEELCHAIR"))
     beside = mover.forward(mover.settled(start) or start, 30.0).stand
     assert mover.turn(beside, 0.0).stand == beside
 
 
-def test_a_turning_radius_moves_the_body_on_an_arc(home: Scene, start: Stand) -> None:
+def test_a_turning_radius_moves_the_body_on_an_arc(home: Scene, start: FloorPose) -> None:
     cart = SLIM.model_copy(update={"turning_radius": 0.2})
     moved = mover_of(home, cart).turn(start, math.pi / 2)
     dx, _, dz = np.subtract(moved.stand.position, start.position)
@@ -129,7 +129,7 @@ def test_a_turning_radius_moves_the_body_on_an_arc(home: Scene, start: Stand) ->
     assert back.stand.position == pytest.approx(start.position)
 
 
-def test_a_disc_follows_and_a_drive_adds_up(home: Scene, start: Stand) -> None:
+def test_a_disc_follows_and_a_drive_adds_up(home: Scene, start: FloorPose) -> None:
     mover: Mover = mover_of(home, SLIM)
     x, y, z = start.position
     corners = [(x + 0.2, y, z), (x + 0.2, y, z + 0.2), (x, y, z)]
@@ -142,13 +142,15 @@ def test_a_disc_follows_and_a_drive_adds_up(home: Scene, start: Stand) -> None:
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
-def test_a_velocity_that_is_no_number_is_one_line(home: Scene, start: Stand, value: float) -> None:
+def test_a_velocity_that_is_no_number_is_one_line(
+    home: Scene, start: FloorPose, value: float
+) -> None:
     with pytest.raises(SceneError, match="expected a number"):
         mover_of(home, SLIM).drive(start, value, 0.0, 1.0)
 
 
 def test_a_start_in_a_wall_offers_a_free_place(home: Scene) -> None:
     (ax, az), (bx, bz) = home.walls[0].a, home.walls[0].b
-    inside = Stand(((ax + bx) / 2, home.walls[0].bottom, (az + bz) / 2), 0.0)
+    inside = FloorPose(((ax + bx) / 2, home.walls[0].bottom, (az + bz) / 2), 0.0)
     with pytest.raises(SceneError, match=r"SLIM cannot be at .*free place is"):
         mover_of(home, SLIM).forward(inside, 0.25)

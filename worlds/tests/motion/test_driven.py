@@ -11,10 +11,10 @@ import pytest
 import shapely
 import shapely.affinity
 
-from navloom.scenes.bodies import Shape, get_body
-from navloom.scenes.passability import faults
+from navloom.scenes.bodies import Footprint, get_body
+from navloom.scenes.passability import link_faults
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom_worlds.motion.link_driving import LinkResult, drive_link
 from navloom_worlds.motion.planar_obstacles import (
     GridFrame,
@@ -56,7 +56,7 @@ def test_what_a_link_says_of_itself_counts_for_nothing(home: Scene) -> None:
     links = list(home.links)
     links[number] = links[number].model_copy(update={"width": 0.1, "threshold": 0.5, "step": 2.0})
     body = get_body("SWEEPER")
-    assert faults(links[number], body)
+    assert link_faults(links[number], body)
     # Its sill is built, so that alone is a true barrier; the width that it says is none.
     links[number] = links[number].model_copy(update={"threshold": 0.0})
     told = home.replace(links=tuple(links))
@@ -96,7 +96,7 @@ def test_a_thing_before_a_door_blocks(home: Scene) -> None:
     )
     changed = home.replace(items=(*home.items, thing))
     body = get_body("WHEELCHAIR")
-    assert faults(changed.links[number], body) == ()
+    assert link_faults(changed.links[number], body) == ()
     driven = drive_link(changed, body, number)
     assert driven is not None
     assert (driven.result, driven.stopped_by) == ("blocked", "crate_1")
@@ -141,11 +141,11 @@ def test_a_ramp_is_driven_up_and_is_in_nobodys_way() -> None:
     for body in (get_body("SWEEPER"), get_body("WHEELCHAIR")):
         found = drive_link(scene, body, up)
         assert found is not None
-        assert (found.result, faults(scene.links[up], body)) == ("passed", ())
+        assert (found.result, link_faults(scene.links[up], body)) == ("passed", ())
 
 
 def test_corners_of_a_box_do_not_swing_over_corners_of_things() -> None:
-    box = Shape(False, 0.5, 0.5)
+    box = Footprint(False, 0.5, 0.5)
     # A thin wall that ends just inside the circle of its corners, half way between two headings.
     at = 0.7 * np.array([math.cos(math.radians(70)), math.sin(math.radians(70))])
     post = np.array([[*at, *(2 * at)]])
@@ -174,7 +174,7 @@ def test_a_box_gets_aside_by_small_turns(wide: float, turns: bool, passes: bool)
     floor = shapely.box(0.0, 0.0, 3.0, wide)
     walls = np.array([[0, 0, 3, 0], [3, 0, 3, wide], [3, wide, 0, wide], [0, wide, 0, 0]], float)
     rails = SE2Lines(
-        walls, Shape(False, 0.45, 0.45), floor, (0.0, 1.0), LineSpacing(0.01, 36), turns=turns
+        walls, Footprint(False, 0.45, 0.45), floor, (0.0, 1.0), LineSpacing(0.01, 36), turns=turns
     )
     ends = [rails.held(0, np.array([[x, wide / 2]])) for x in (0.6, 2.4)]
     way = rails.way(*(numbers for numbers, _ in ends))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from navloom.scenes.bodies import body_of
+from navloom.scenes.bodies import resolve_body
 from worlds.tests.motion.check_geodesics import Found, compare
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_ways_are_as_long_as_over_a_navmesh_of_recast() -> None:
-    body = body_of("VLNVERSE").model_copy(update={"doors": False, "elevator": False})
+    body = resolve_body("VLNVERSE").model_copy(update={"doors": False, "elevator": False})
     found = Found()
     compare("home:7?rooms=4", body, 60, "pynavmesh", found)
     assert len(found.level) + found.neither == 60

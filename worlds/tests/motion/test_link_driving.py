@@ -6,7 +6,7 @@ import pytest
 
 from navloom.scenes import Scene, load_scene
 from navloom.scenes.bodies import Embodiment, get_body
-from navloom.scenes.passability import estimate
+from navloom.scenes.passability import estimate_links
 from navloom_worlds.motion import link_driving
 from navloom_worlds.motion.link_driving import LinkResult, Result
 
@@ -33,7 +33,7 @@ def test_the_drive_s_word_counts(
     # A body of its own: what is kept on disk of others is none of these drives.
     body, item = (get_body("WHEELCHAIR").model_copy(update={"speed": speed}), home.items[0])
     _driven(monkeypatch, result, item.id)
-    guess = list(estimate(home, (body,)).passages(body.name))
+    guess = list(estimate_links(home, (body,)).passages(body.name))
     made = link_driving.driven_ground_truth(home, (body,))
     told = made.record()
     for before, after in zip(guess, made.table.passages(body.name), strict=True):

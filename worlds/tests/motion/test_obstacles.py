@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import shapely
 
-from navloom.scenes.bodies import Shape
+from navloom.scenes.bodies import Footprint
 from navloom_worlds.geometry.mesh import CellGrid, SceneMesh, merge_parts
 from navloom_worlds.geometry.solids import Part
 from navloom_worlds.motion import obstacles
@@ -115,7 +115,7 @@ def test_a_body_is_lifted_from_step_to_step() -> None:
         steps = chance.uniform(0, 1, (4, 12))
         steps[2] = np.round(steps[2] * 0.6, 2)
         steps[3] = steps[3] < 0.2 * (number % 2)
-        shape = Shape(number % 3 == 0, 0.4, 0.4 if number % 3 == 0 else 0.2)
+        shape = Footprint(number % 3 == 0, 0.4, 0.4 if number % 3 == 0 else 0.2)
         pose = BodyPose(0.5, 0.5, float(chance.uniform(0, 6)), 0.1 * (number % 3))
         _, _, ux, uz = pose.at
         dx, dz = steps[0] - pose.x, steps[1] - pose.z

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from navloom.cli.main import main
-from navloom.scenes.bodies import VLNVERSE, Stand, get_body
+from navloom.scenes.bodies import VLNVERSE, FloorPose, get_body
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom_worlds.motion.body_field import body_field
 from navloom_worlds.motion.body_planner import drive_to_goal
 from navloom_worlds.motion.collision_motion import mover_of
@@ -40,7 +40,7 @@ def way(scene: Scene) -> tuple[tuple[float, float, float], ...]:
 def test_it_arrives_in_its_own_time(
     scene: Scene, way: tuple[tuple[float, float, float], ...]
 ) -> None:
-    ride = PathFollower(mover_of(scene, VLNVERSE), Stand(way[0], 0.0), way[1:])
+    ride = PathFollower(mover_of(scene, VLNVERSE), FloorPose(way[0], 0.0), way[1:])
     instants = list(follow_alone("it", ride, 10))
     assert ride.arrived
     straight = sum(math.dist(a, b) for a, b in itertools.pairwise(way))
@@ -56,8 +56,8 @@ def test_two_block_each_other_until_one_goes_back(
 ) -> None:
     mover = mover_of(scene, VLNVERSE)
     one, other = (
-        PathFollower(mover, Stand(way[0], 0.0), way[1:]),
-        PathFollower(mover, Stand(way[-1], 0.0), ()),
+        PathFollower(mover, FloorPose(way[0], 0.0), way[1:]),
+        PathFollower(mover, FloorPose(way[-1], 0.0), ()),
     )
     other.set_path(way[-2::-1])
     for _ in range(600):
@@ -73,7 +73,7 @@ def test_two_block_each_other_until_one_goes_back(
 
 
 def test_a_film_shows_it(scene: Scene, way: tuple[tuple[float, float, float], ...]) -> None:
-    ride = PathFollower(mover_of(scene, VLNVERSE), Stand(way[0], 0.0), way[1:2])
+    ride = PathFollower(mover_of(scene, VLNVERSE), FloorPose(way[0], 0.0), way[1:2])
     instants = list(follow_alone("it", ride, 2))[:2]
     view = overhead_camera(way[:2], size=(64, 48))
     frames = list(film_bodies(scene, instants, view, cut=way[0][1] + 1.2))

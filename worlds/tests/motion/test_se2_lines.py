@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import shapely
 
-from navloom.scenes.bodies import Shape
+from navloom.scenes.bodies import Footprint
 from navloom_worlds.motion.planar_obstacles import (
     GridFrame,
     PlanarObstacles,
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.parametrize("step", [(0, 1), (1, 0), (1, 2)])
 def test_what_lines_take_is_their_sum_with_the_box(step: tuple[int, int]) -> None:
-    frame, shape = GridFrame((0.0, 0.0), (1.0, 0.0), 200, 1, 0.02), Shape(False, 0.5, 0.3)
+    frame, shape = GridFrame((0.0, 0.0), (1.0, 0.0), 200, 1, 0.02), Footprint(False, 0.5, 0.3)
     chance = np.random.default_rng(1)
     start = chance.uniform(1.0, 3.0, (40, 2))
     lines = np.concatenate([start, start + chance.uniform(-0.6, 0.6, (40, 2))], axis=1)
@@ -56,7 +56,7 @@ def test_what_lines_take_from_a_box_that_looks_along_is_the_same_sum(
     cell: float, long: float
 ) -> None:
     count = round(4 / cell)
-    frame, shape = GridFrame((0.0, 0.0), (1.0, 0.0), count, 1, cell), Shape(False, long, 0.3)
+    frame, shape = GridFrame((0.0, 0.0), (1.0, 0.0), count, 1, cell), Footprint(False, long, 0.3)
     chance = np.random.default_rng(2)
     far = np.full(count, 100.0)
     ends = np.tile(np.arange(count), 2), np.append(-far, 9 + 0 * far), np.append(-9 + 0 * far, far)
@@ -84,7 +84,7 @@ def test_what_comes_near_to_what_is_free_is_enough(cell: float) -> None:
         at = 2 - half * cell * right[0], 2 - half * cell * right[1]
         frame = GridFrame(at, right, 2 * half + 1, 1, cell)
         lines = np.concatenate([_lines(chance, 1 + 12 * number), [[0, 0, 0, 4], [0, 4, 4, 4]]])
-        shape = Shape(False, 0.3 if number % 3 else 0.1, 0.2)
+        shape = Footprint(False, 0.3 if number % 3 else 0.1, 0.2)
         free, turning = free_intervals(frame, lines, edges, shape, turn, turns=True)
         own = frame.inside(lines)
         sums = _turned(own, shape, turn)

@@ -7,14 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from navloom.scenes.bodies import Shape
+from navloom.scenes.bodies import Footprint
 from navloom_worlds.motion import sweep
 from navloom_worlds.motion.obstacles import ObstacleLines
 
 pytestmark = pytest.mark.slow
 
 ROOM = 0.0005
-SHAPES = (Shape(True, 0.3, 0.3), Shape(False, 0.55, 0.25), Shape(False, 0.45, 0.45))
+SHAPES = (Footprint(True, 0.3, 0.3), Footprint(False, 0.55, 0.25), Footprint(False, 0.45, 0.45))
 At = tuple[float, float, float, float]
 
 
@@ -30,11 +30,11 @@ def swung(at: At, pivot: tuple[float, float], angle: float) -> At:
     )
 
 
-def least(shape: Shape, lines: np.ndarray, at: At) -> float:
+def least(shape: Footprint, lines: np.ndarray, at: At) -> float:
     return float(sweep.clearances(shape, lines, *at).min())
 
 
-def scattered(rng: np.random.Generator, shape: Shape, at: At) -> np.ndarray:
+def scattered(rng: np.random.Generator, shape: Footprint, at: At) -> np.ndarray:
     """Lines around, none nearer than a body keeps; some short as posts, some long as walls."""
     a = rng.uniform(-1.5, 1.5, (12, 2)) + at[:2]
     long = rng.choice([0.01, 0.3, 2.0], (12, 1))
@@ -48,7 +48,7 @@ def found(lines: np.ndarray) -> ObstacleLines:
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("motion", ["straight", "on the spot", "arc"])
-def test_the_first_contact_is_where_dense_samples_say(shape: Shape, motion: str) -> None:
+def test_the_first_contact_is_where_dense_samples_say(shape: Footprint, motion: str) -> None:
     rng = np.random.default_rng(18)
     met = 0
     for _ in range(250):
@@ -95,7 +95,7 @@ def test_the_first_contact_is_where_dense_samples_say(shape: Shape, motion: str)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_compiled_code_meets_the_same(shape: Shape, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiled_code_meets_the_same(shape: Footprint, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
     swept = sweep.compiled_sweep()
     rng = np.random.default_rng(5)

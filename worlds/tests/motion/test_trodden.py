@@ -8,7 +8,7 @@ import pytest
 import trimesh
 
 from navloom.scenes import load_scene
-from navloom.scenes.bodies import Stand, body_of
+from navloom.scenes.bodies import FloorPose, resolve_body
 from navloom.scenes.scene import Scene
 from navloom_worlds.motion.body_field import body_field, floor_position
 from navloom_worlds.motion.collision_motion import mover_of
@@ -50,16 +50,16 @@ def stairs_of(folder: Path, named: bool) -> Scene:
 @pytest.mark.parametrize("named", [True, False])
 def test_floors_and_stairs_of_a_mesh_file_are_trodden(tmp_path: Path, named: bool) -> None:
     scene = stairs_of(tmp_path, named)
-    body = body_of("HUMAN")
+    body = resolve_body("HUMAN")
     field = body_field(scene, body)
     low, high = (1.0, 0.0, 1.0), (8.0, 1.44, 2.0)
     assert field.way(low, [high]) is not None, "the storeys are not joined"
     stood = [v for v in scene.viewpoints if field.stands(floor_position(v))]
     assert len(stood) >= 0.6 * len(scene.viewpoints)
-    moved = mover_of(scene, body).follow(Stand(low, 0.0), [low, (1.0, 0.0, 2.0), high])
+    moved = mover_of(scene, body).follow(FloorPose(low, 0.0), [low, (1.0, 0.0, 2.0), high])
     assert abs(moved.stand.position[1] - high[1]) < 0.02, moved
     # What is on legs or on no legs is no floor where a name says what it is.
     if named:
         assert not field.stands((2.5, 0.75, 3.4))
-    slow = body_of("WHEELCHAIR")
+    slow = resolve_body("WHEELCHAIR")
     assert body_field(scene, slow).way(low, [high]) is None

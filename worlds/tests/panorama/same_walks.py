@@ -22,7 +22,7 @@ from unittest import mock
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.runner import run_kind
 from navloom.models.builtin import BuiltinChatModel
-from navloom.scenes.uri import list_scenes
+from navloom.scenes.scene_uri import list_scenes
 from navloom.sim.panorama.manifest import RenderRequest
 from navloom_worlds.rendering.panorama_export import render_scenes
 from navloom_worlds.rendering.sensors import RIGS

@@ -20,9 +20,9 @@ from navloom.scenes import load_scene
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.scene import Scene
 from navloom.sim import Candidate, Observation, Pose, Simulator, get_simulator
-from navloom.sim.conformance import check
-from navloom.sim.panorama.panorama_cache import LAST, LastPictures
-from navloom.sim.views import hidden_ways, strip
+from navloom.sim.conformance import run_suite
+from navloom.sim.panorama.panorama_cache import LAST, ImageCache
+from navloom.sim.views import hidden_candidates, view_pngs
 from navloom_worlds.rendering.sensors import RIGS
 from worlds.tests.panorama.conftest import ASKED, HOME
 
@@ -57,7 +57,7 @@ def test_what_is_read_is_what_was_rendered(written: Path, home: Scene) -> None:
     for place in home.viewpoints[::5]:
         one, other = standing(rendered, place.id, 1.0), standing(read, place.id, 1.0)
         assert (other.captions, ways_of(other)) == (one.captions, ways_of(one))
-        assert hidden_ways(other) == hidden_ways(one)
+        assert hidden_candidates(other) == hidden_candidates(one)
         assert list(other.images) == ["rgb", "depth", "ids"]
         for kind, most in {"rgb": 0, "ids": 0, "depth": 5.01e-4}.items():
             pairs = list(zip(one.images[kind], other.images[kind], strict=True))
@@ -66,12 +66,12 @@ def test_what_is_read_is_what_was_rendered(written: Path, home: Scene) -> None:
                 assert look == (b.heading, b.elevation, b.fov, b.position)
                 assert b.image.dtype == a.image.dtype
                 assert np.abs(a.image.astype(float) - b.image).max() <= most
-        assert strip(other, 1.0, markers=True) == strip(one, 1.0, markers=True)
+        assert view_pngs(other, 1.0, markers=True) == view_pngs(one, 1.0, markers=True)
 
 
 @pytest.mark.slow
 def test_the_suite_passes(written: Path, home: Scene) -> None:
-    results = check(lambda scene: get_simulator("panorama", scene, folder=written), home)
+    results = run_suite(lambda scene: get_simulator("panorama", scene, folder=written), home)
     assert not [str(each) for each in results if each.status == "failed"]
     assert {each.name for each in results if each.status == "passed"} >= {"images", "captions"}
 
@@ -106,7 +106,7 @@ print([each for each in heavy if each in sys.modules], made)
 
 
 def test_pictures_in_memory_are_bounded() -> None:
-    kept = LastPictures(most=1000)
+    kept = ImageCache(most=1000)
     for number in range(50):
         kept.get(number, lambda: np.zeros(300, np.uint8))
     assert kept.held <= 1000

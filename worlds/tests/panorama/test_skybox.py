@@ -16,11 +16,11 @@ from PIL import Image
 from navloom.errors import SimulatorError
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import DEFAULT_BODY
-from navloom.scenes.formats.mp3d import read_poses
+from navloom.scenes.formats.mp3d import read_camera_poses
 from navloom.scenes.scene import Scene
 from navloom.sim import Pose, View, get_simulator
-from navloom.sim.conformance import check
-from navloom.sim.panorama.skybox import FACES, pose_turn, resampled, view_rays
+from navloom.sim.conformance import run_suite
+from navloom.sim.panorama.skybox import FACES, pose_rotation, resample_view, view_rays
 from navloom_worlds.geometry import scene_mesh
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.renderer import Renderer
@@ -92,10 +92,10 @@ def test_views_are_what_matterport3dsimulator_draws(
         np.array(Image.open(images / f"{viewpoint}_skybox{k}_sami.jpg").convert("RGB"))
         for k in range(6)
     ]
-    pose = read_poses(root, "scan0")[viewpoint]
+    pose = read_camera_poses(root, "scan0")[viewpoint]
     theirs = drawn(faces, np.array(pose).reshape(4, 4)[:3, :3], heading, elevation, SIZE)
     rays = view_rays(heading, elevation, math.pi / 2, SIZE, SIZE)
-    assert apart(resampled(np.stack(faces), rays, pose_turn(pose)), theirs) < 4.0
+    assert apart(resample_view(np.stack(faces), rays, pose_rotation(pose)), theirs) < 4.0
 
 
 def test_faces_are_turned_and_never_mirrored() -> None:
@@ -105,7 +105,7 @@ def test_faces_are_turned_and_never_mirrored() -> None:
 
 def test_seams_are_right() -> None:
     """A colour that goes by direction alone shows no seam anywhere."""
-    turn = pose_turn(np.eye(4).ravel().tolist())
+    turn = pose_rotation(np.eye(4).ravel().tolist())
     n = 256
     across = (np.arange(n) + 0.5) / n * 2 - 1
     x, y = np.meshgrid(across, across)
@@ -115,7 +115,7 @@ def test_seams_are_right() -> None:
     for heading, elevation in ((0.7, 0.0), (0.8, 0.6), (2.0, -1.3), (5.0, 1.5)):
         rays = view_rays(heading, elevation, math.pi / 2, 200, 200)
         true = (rays @ turn) / np.linalg.norm(rays, axis=-1, keepdims=True)
-        seen = resampled(faces, rays, turn).astype(float) / 127 - 1
+        seen = resample_view(faces, rays, turn).astype(float) / 127 - 1
         assert np.abs(seen - true).max() < 0.02
 
 
@@ -147,7 +147,7 @@ def test_small_skyboxes_and_zip_files(walk: Walk, tmp_path: Path) -> None:
 def test_the_suite_passes(walk: Walk) -> None:
     root, scan, _ = walk
     make = lambda scene: get_simulator("panorama", scene, folder=root, size=32)  # noqa: E731
-    results = check(make, scan)
+    results = run_suite(make, scan)
     assert not [str(each) for each in results if each.status == "failed"]
 
 

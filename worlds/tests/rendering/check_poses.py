@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.sim.graph import candidates_of
 from navloom_worlds.geometry.mesh import SceneMesh, scene_mesh
 from navloom_worlds.rendering.camera import Camera

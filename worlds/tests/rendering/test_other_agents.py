@@ -7,9 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from navloom.scenes.bodies import FETCH, SPOT, VLNVERSE, Embodiment, Stand, builtin_bodies, get_body
+from navloom.scenes.bodies import (
+    FETCH,
+    SPOT,
+    VLNVERSE,
+    Embodiment,
+    FloorPose,
+    builtin_bodies,
+    get_body,
+)
 from navloom.scenes.distances import heading_to
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.sim.protocol import Pose
 from navloom.sim.registry import get_simulator
 from navloom_worlds.geometry.embodiment_meshes import body_parts
@@ -49,8 +57,8 @@ def test_a_body_is_as_large_as_it_is(body: Embodiment) -> None:
 
 def test_bodies_are_seen_where_they_stand(room: Renderer) -> None:
     camera = Camera((0, 0.5, 0), width=64, height=64)
-    there = add_bodies(room, {2: (CART, Stand((0, 0, -2), np.pi))}).frame(camera)
-    behind = add_bodies(room, {2: (CART, Stand((0, 0, -4), np.pi))}).frame(camera)
+    there = add_bodies(room, {2: (CART, FloorPose((0, 0, -2), np.pi))}).frame(camera)
+    behind = add_bodies(room, {2: (CART, FloorPose((0, 0, -4), np.pi))}).frame(camera)
     alone = room.frame(camera)
     # Its visor is half a metre before its middle.
     assert there.depth[32, 32] == pytest.approx(1.5, abs=0.05)
@@ -65,14 +73,17 @@ def test_bodies_are_seen_where_they_stand(room: Renderer) -> None:
 
 def test_nobody_costs_nothing(room: Renderer) -> None:
     assert add_bodies(room, {}) is room
-    inside = {0: (get_body("HUMAN"), Stand((0.1, 0, 0), 0)), 1: (CART, Stand((0.0, 0, 0.6), 0))}
+    inside = {
+        0: (get_body("HUMAN"), FloorPose((0.1, 0, 0), 0)),
+        1: (CART, FloorPose((0.0, 0, 0.6), 0)),
+    }
     assert list(visible_bodies(Camera((0, 1.5, 0)), inside)) == [1]
     assert list(visible_bodies(Camera((0, 0.5, 0.2)), inside)) == []
 
 
 def test_a_cut_scene_is_seen_from_above(room: Renderer) -> None:
     above = Camera((0, 5, 0), elevation=-np.pi / 2, width=32, height=32)
-    tall = {0: (VLNVERSE, Stand((0, 0, 0), 0))}
+    tall = {0: (VLNVERSE, FloorPose((0, 0, 0), 0))}
     assert room.frame(above).ids[16, 16] == -3
     cut = add_bodies(room, tall, cut=1.0).frame(above)
     assert cut.ids[16, 16] == agent_owner(0)

@@ -9,9 +9,9 @@ import pytest
 
 from navloom.errors import SimulatorError
 from navloom.scenes import load_scene
-from navloom.scenes.plan import draw_plan
+from navloom.scenes.plan_sheet import draw_plan
 from navloom.sim import get_simulator
-from navloom.sim.conformance.bench import put
+from navloom.sim.conformance.testbed import reset_at
 from navloom_worlds.geometry import scene_mesh
 from navloom_worlds.geometry.semantic_ids import STAIRS
 from navloom_worlds.rendering import Sensor
@@ -28,7 +28,9 @@ def test_a_place_without_a_heading_is_looked_at_where_there_is_most_to_see() -> 
     assert seen == panorama_at(FLAT, viewpoint, heading, light="flat")
     # In frames of ids no other quarter has more pixels of things, none of which fills a picture.
     rig = tuple(Sensor("ids", heading=k * math.pi / 2, follows="compass") for k in range(4))
-    frames = put(get_simulator("embedded", FLAT, rig=rig, light="flat"), viewpoint).images["ids"]
+    frames = reset_at(get_simulator("embedded", FLAT, rig=rig, light="flat"), viewpoint).images[
+        "ids"
+    ]
     shown = [np.bincount(f.image[f.image > 0], minlength=1).clip(max=5_000).sum() for f in frames]
     assert shown[round(heading / (math.pi / 2))] >= 0.9 * max(shown)
     assert worth > 0

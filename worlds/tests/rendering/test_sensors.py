@@ -15,22 +15,22 @@ from navloom.errors import SimulatorError
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.sim import Look, get_simulator
-from navloom.sim.conformance import made_scene
-from navloom.sim.conformance.bench import put
+from navloom.sim.conformance import make_test_scene
+from navloom.sim.conformance.testbed import reset_at
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.protocol import Observation, Pose
-from navloom.sim.registry import backend_of
-from navloom.sim.views import FORMS, strip
+from navloom.sim.registry import auto_backend
+from navloom.sim.views import FORMS, view_pngs
 from navloom_worlds.mend.scene_edits import edit_scene
 from navloom_worlds.rendering import RIGS, EmbeddedSimulator, Sensor, embedded, resolve_rig
 from navloom_worlds.rendering.sensors import rig_for_views
 
-COMPASS = made_scene()
+COMPASS = make_test_scene()
 
 
 def on_the_hub(rig: Any, heading: float = 0.0) -> Observation:
     simulator = get_simulator("embedded", COMPASS, rig=rig, light="flat")
-    return put(simulator, "hub", heading)
+    return reset_at(simulator, "hub", heading)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_every_form_of_views_has_its_rig() -> None:
             for s in RIGS[rig_for_views(views)]
             if s.modality == "rgb"
         )  # fmt: skip
-        assert len(strip(on_the_hub(small), 1.0, views)) == (1 if views == 4 else views)
+        assert len(view_pngs(on_the_hub(small), 1.0, views)) == (1 if views == 4 else views)
 
 
 def test_what_a_sensor_follows() -> None:
@@ -139,7 +139,7 @@ def test_what_a_sensor_follows() -> None:
         for follows in ("compass", "heading", "head")
     )
     simulator = get_simulator("embedded", COMPASS, rig=rig)
-    put(simulator, "hub", 1.0)
+    reset_at(simulator, "hub", 1.0)
     views = simulator.step({"robot": Look(0.25)})["robot"].images["depth"]
     assert [(v.heading, v.elevation) for v in views] == [(0.5, 0.0), (1.5, 0.0), (1.5, 0.25)]
 
@@ -193,7 +193,7 @@ def test_capabilities_are_those_of_the_rig() -> None:
 
 def test_auto_is_what_a_scene_can_have(monkeypatch: pytest.MonkeyPatch) -> None:
     bare = COMPASS.replace(walls=())
-    assert (backend_of(COMPASS), backend_of(bare)) == ("embedded", "graph")
+    assert (auto_backend(COMPASS), auto_backend(bare)) == ("embedded", "graph")
     assert isinstance(get_simulator("auto", COMPASS), EmbeddedSimulator)
     assert not isinstance(get_simulator("auto", bare), EmbeddedSimulator)
     with pytest.raises(SimulatorError, match="no geometry to see"):
@@ -201,7 +201,7 @@ def test_auto_is_what_a_scene_can_have(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SimulatorError, match=r"no light 'bakd': .*Did you mean 'baked'"):
         get_simulator("auto", COMPASS, light="bakd")
     monkeypatch.setattr("navloom.sim.registry.find_spec", lambda _: None)
-    assert backend_of(COMPASS) == "graph"
+    assert auto_backend(COMPASS) == "graph"
 
 
 def test_one_cast_of_rays_serves_all_that_one_camera_sees(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,7 +215,7 @@ def test_one_cast_of_rays_serves_all_that_one_camera_sees(monkeypatch: pytest.Mo
     monkeypatch.setattr(embedded, "Renderer", Counted)
     scene = COMPASS.replace(id="counted")
     simulator = get_simulator("embedded", scene, light="flat")
-    seen = put(simulator, "hub")
+    seen = reset_at(simulator, "hub")
     simulator.step({})
     assert cast == []
     assert seen.images["rgb"][1].image is seen.images["rgb"][1].image
@@ -240,7 +240,7 @@ def test_a_thing_is_taken_away_while_somebody_looks_at_it() -> None:
     )
     simulator = get_simulator("embedded", scene, rig=rig)
     assert isinstance(simulator, EmbeddedSimulator)
-    before = put(simulator, "1_0", 1.0)
+    before = reset_at(simulator, "1_0", 1.0)
     thing = next(item for item in scene.items if _seen(scene, before, item.id))
     after = simulator.change(edit_scene(scene, "less", remove=[thing.id]))["robot"]
     assert after.pose == before.pose

@@ -7,12 +7,12 @@ import math
 import pytest
 
 from navloom.scenes.scene import Edge, Floor, Item, Link, Point3, Region, Scene, Viewpoint, Wall
-from navloom.scenes.uri import iter_scenes
+from navloom.scenes.scene_uri import iter_scenes
+from navloom.sim.caption_composer import ComposedCaptions
 from navloom.sim.captions import captions_for
-from navloom.sim.composer import ComposedCaptions
 from navloom.sim.graph import candidates_of
 from navloom.sim.protocol import MOST_DESCRIPTION
-from navloom.sim.viewer import can_look
+from navloom.sim.scene_images import can_render
 from navloom_worlds.geometry.semantic_ids import item_owner
 from navloom_worlds.rendering import embedded
 from navloom_worlds.rendering import visible_captions as sight
@@ -216,7 +216,7 @@ def test_who_cannot_look_goes_by_the_map(monkeypatch: pytest.MonkeyPatch) -> Non
     assert isinstance(captions_for(scene), VisibleCaptions)
     assert isinstance(captions_for(scene.replace(walls=())), ComposedCaptions)
     monkeypatch.setattr(embedded, "find_spec", lambda name: None)
-    assert not can_look(scene)
+    assert not can_render(scene)
     assert isinstance(captions_for(scene), ComposedCaptions)
 
 

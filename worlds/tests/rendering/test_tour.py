@@ -9,7 +9,7 @@ import pytest
 
 from navloom.errors import SimulatorError
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom_worlds.exporting.capnav_release import first_shown
 from navloom_worlds.rendering.tour import LOOK, TURN, WALK, plan_tour
 

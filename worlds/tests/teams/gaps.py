@@ -16,7 +16,7 @@ import time
 
 from navloom.scenes.bodies import FETCH, SPOT
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import iter_scenes
+from navloom.scenes.scene_uri import iter_scenes
 from navloom.tools.navcraft.paths import metric_graph
 from navloom_worlds.teams.multi_errand_optimum import best_team_plan
 from navloom_worlds.teams.robots import Robot

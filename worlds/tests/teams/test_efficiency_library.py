@@ -9,9 +9,9 @@ import pytest
 
 from navloom.errors import UsageError
 from navloom.scenes.bodies import FETCH
-from navloom.scenes.passability import estimate
+from navloom.scenes.passability import estimate_links
 from navloom.scenes.scene import Link, Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.tools.navcraft.optimum import all_relays
 from navloom.tools.navcraft.paths import admissible_triples
 from navloom.tools.navcraft.relay import RelayChoice, roles_of
@@ -125,7 +125,7 @@ def test_reach_names_the_first_barrier_on_the_way() -> None:
 
 def test_reach_is_the_walk_over_the_links_that_a_body_may_use() -> None:
     home = load_scene("home:0")
-    table = estimate(home, (FETCH,))
+    table = estimate_links(home, (FETCH,))
     open_to = {frozenset((p.a, p.b)) for p in table.passages("FETCH") if p.traversable}
     start = next(r.id for r in home.regions if home.viewpoints_by_region[r.id])
     known, queue = {start}, [start]

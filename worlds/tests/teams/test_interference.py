@@ -14,7 +14,7 @@ import pytest
 from navloom.errors import UsageError
 from navloom.scenes.bodies import FETCH, Embodiment
 from navloom.scenes.scene import Link, Scene
-from navloom.scenes.uri import iter_scenes, load_scene
+from navloom.scenes.scene_uri import iter_scenes, load_scene
 from navloom.tools.navcraft.paths import link_crossed
 from navloom.tools.navcraft.relay_schedule import schedule_relay
 from navloom.tools.navcraft.schedule import RobotStop

@@ -13,7 +13,7 @@ from navloom.evals.navcraft.run import LIBRARY_TOKENS
 from navloom.graphs.navcraft.collab import LIBRARY
 from navloom.scenes.bodies import FETCH, SPOT
 from navloom.scenes.scene import Link
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.tools.navcraft.optimum import all_relays
 from navloom.tools.navcraft.relay_schedule import schedule_relay
 from navloom.tools.navcraft.task import RelayTask

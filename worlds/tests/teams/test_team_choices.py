@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from navloom.models.scripted import ScriptedChatModel
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom_worlds.teams import team_planner
 from navloom_worlds.teams.team_optimum import TeamMeasure
 from navloom_worlds.teams.team_planner import MOST_WAYS, AssignmentOffer, Context, sample_team_task

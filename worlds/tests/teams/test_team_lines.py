@@ -10,7 +10,7 @@ import pytest
 
 from navloom.evals.navcraft.dataset import check_file
 from navloom.evals.navcraft.export import task_line
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.tools.navcraft.paths import Errand, admissible_triples, errand_answer, shortest_path
 from navloom.tools.navcraft.schedule import Leg
 from navloom.tools.navcraft.task import RelayTask

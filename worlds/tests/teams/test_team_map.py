@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from navloom.scenes.plan_look import MARKS, ROUTES
-from navloom.scenes.uri import load_scene
+from navloom.scenes.plan_style import MARKS, ROUTES
+from navloom.scenes.scene_uri import load_scene
 from navloom.tools.navcraft.schedule import Leg
 from navloom_worlds.teams.team_plan import MOST_ROBOTS, TeamPlan, make_robot
 from navloom_worlds.teams.team_planner import sample_team_task

@@ -10,7 +10,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from navloom.errors import UsageError
 from navloom.models.scripted import ScriptedChatModel
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom_worlds.teams import team_planner
 from navloom_worlds.teams.team_planner import Context, sample_team_task, team_tools
 from navloom_worlds.teams.team_task import TeamTask, check_team_plan

@@ -13,7 +13,7 @@ from navloom.cli.main import main
 from navloom.errors import RunError, SceneError, UsageError
 from navloom.evals.report.writers import read_report
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.tools.navcraft.paths import metric_graph
 from navloom_worlds.teams import team_study
 from navloom_worlds.teams.team_study import (

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from navloom.files import packaged
+from navloom.files import package_yaml
 from navloom.graphs.navigation.baseline.home_words import (
     Clause,
     Route,
@@ -118,7 +118,7 @@ class Weights:
 
 
 def _weights(name: str) -> Weights:
-    given = packaged("navloom.graphs.navigation.baseline", "weights.yaml")[name]
+    given = package_yaml("navloom.graphs.navigation.baseline", "weights.yaml")[name]
     made: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
     return Weights(**made)
 

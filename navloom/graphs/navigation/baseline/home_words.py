@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from navloom.scenes.lexicon import canons, word_table
+from navloom.scenes.lexicon import canonical_words, word_table
 
 MOST_CHARACTERS = 4_000
 """Only this many characters of a text are read."""
@@ -22,7 +22,7 @@ _COMMON_WORDS = "door window picture table chair white rug mirror lamp arch glas
 _COMMON = frozenset(_COMMON_WORDS.split())
 ROOMS = frozenset(word_table("rooms")["navigator"].split())
 """Words that name a type of room."""
-_CANON = canons("navigator_synonyms")
+_CANON = canonical_words("navigator_synonyms")
 _CLUES = {word: frozenset(clues.split()) for word, clues in word_table("shown_by").items()}
 _HALF = 0.45
 """Weight of a clue for an object, relative to the object itself."""

@@ -42,7 +42,7 @@ from navloom.graphs.navigation.baseline.follower import (
     way_climbs,
 )
 from navloom.graphs.navigation.baseline.prompt_view import Choice, WalkView, read_view, view_of
-from navloom.models.builtin import Request
+from navloom.models.builtin import PolicyRequest
 from navloom.models.messages import message_text
 
 STOP_CHANCE = 1 / 6
@@ -64,7 +64,7 @@ class _Act:
     revise: bool = False
 
 
-def heuristic_navigator(request: Request) -> AIMessage:
+def heuristic_navigator(request: PolicyRequest) -> AIMessage:
     """Follow the shortest path where it is shown, else the instruction.
 
     Raises:
@@ -73,7 +73,7 @@ def heuristic_navigator(request: Request) -> AIMessage:
     return _by_rules(request, TUNED)
 
 
-def no_length_navigator(request: Request) -> AIMessage:
+def no_length_navigator(request: PolicyRequest) -> AIMessage:
     """Navigate like `heuristic_navigator`, without knowing the length of R2R's paths.
 
     Raises:
@@ -82,7 +82,7 @@ def no_length_navigator(request: Request) -> AIMessage:
     return _by_rules(request, NO_LENGTH)
 
 
-def _by_rules(request: Request, weights: Weights) -> AIMessage:
+def _by_rules(request: PolicyRequest, weights: Weights) -> AIMessage:
     view = read_view(request)
     shown = _shown(view)
     if shown is not None:
@@ -91,7 +91,7 @@ def _by_rules(request: Request, weights: Weights) -> AIMessage:
     return _said(request, _decided(request, follower), _plan(follower))
 
 
-def random_navigator(request: Request) -> AIMessage:
+def random_navigator(request: PolicyRequest) -> AIMessage:
     """Take a random option; the module's docstring says when it stops.
 
     Raises:
@@ -118,7 +118,7 @@ def _shown(view: WalkView) -> _Act | None:
     return _Act(way, why="It is on the shortest path.") if way else None
 
 
-def _decided(request: Request, follower: Follower) -> _Act:
+def _decided(request: PolicyRequest, follower: Follower) -> _Act:
     view, ranked = follower.view, [choice for _, choice in follower.ranked]
     faults = sum(isinstance(m, AIMessage) for m in request.messages)
     if not ranked:
@@ -159,7 +159,7 @@ def _plan(follower: Follower) -> str:
     return "; ".join(step for step in steps if step) or "find where the instruction ends"
 
 
-def _said(request: Request, act: _Act, plan: str) -> AIMessage:
+def _said(request: PolicyRequest, act: _Act, plan: str) -> AIMessage:
     """Return an action in the form that the prompt asks for."""
     # Read from the system message alone: an instruction must not set the form.
     wants = "\n".join(message_text(m.content) for m in request.messages if m.type == "system")
@@ -197,7 +197,7 @@ def _action(act: _Act) -> str:
     return f"Action: {act.choice.id}. {act.choice.text}"
 
 
-def _call(request: Request, act: _Act) -> AIMessage:
+def _call(request: PolicyRequest, act: _Act) -> AIMessage:
     if act.question and "ask" in request.tools:
         return request.call("ask", question=act.question)
     if act.choice is None:
@@ -211,7 +211,7 @@ _NUMBER = re.compile(r"#?(\d{1,4})\.?")
 _ASK = re.compile(r"(?:ask\b[: ]*|\?\s*)(.+)", re.IGNORECASE)
 
 
-def ask_person(request: Request) -> AIMessage:
+def ask_person(request: PolicyRequest) -> AIMessage:
     """Show the prompt's last human message and read a line as the answer.
 
     Raises:
@@ -220,13 +220,13 @@ def ask_person(request: Request) -> AIMessage:
     return AIMessage(_typed(request, "answer> "))
 
 
-def pointing_person(request: Request) -> AIMessage:
+def pointing_person(request: PolicyRequest) -> AIMessage:
     """Ask like `ask_person`, for ``which_thing``, and accept a bare id."""
     typed = _typed(request, "ID of the thing> ")
     return AIMessage(typed) if "{" in typed else request.answer({"thing": typed})
 
 
-def walking_person(request: Request) -> AIMessage:
+def walking_person(request: PolicyRequest) -> AIMessage:
     """Ask like `ask_person`, and accept an option's number, ``stop`` or ``ask QUESTION``."""
     typed = _typed(request, "option number, stop, or ask QUESTION> ")
     number, asked = _NUMBER.fullmatch(typed), _ASK.fullmatch(typed)
@@ -246,8 +246,8 @@ def walking_person(request: Request) -> AIMessage:
     return AIMessage(typed)
 
 
-def _typed(request: Request, invitation: str) -> str:
-    shown = request.humans[-1][:_MOST_SHOWN] if request.humans else ""
+def _typed(request: PolicyRequest, invitation: str) -> str:
+    shown = request.human_texts[-1][:_MOST_SHOWN] if request.human_texts else ""
     # The prompt may hold untrusted text: remove terminal control characters.
     harmless = "".join(c if c.isprintable() or c == "\n" else " " for c in shown)
     try:
@@ -279,7 +279,7 @@ _ASKS_ROOM = re.compile(r"\b(?:where am i|which room|what room|this room)\b")
 _ASKS_FLOOR = re.compile(r"\b(?:floor|storey|level|stairs|upstairs|downstairs)\b")
 
 
-def heuristic_oracle(request: Request) -> AIMessage:
+def heuristic_oracle(request: PolicyRequest) -> AIMessage:
     """Answer a question, then say where the next step or the goal lies and what follows.
 
     Raises:
@@ -303,7 +303,7 @@ def heuristic_oracle(request: Request) -> AIMessage:
     return AIMessage(" ".join(part for part in said if part))
 
 
-def _by_sight(request: Request, *, plain: bool) -> str:
+def _by_sight(request: PolicyRequest, *, plain: bool) -> str:
     """Return the advice that the navigator's rules derive from its own view."""
     lines = request.first_human.partition(_SEEN)[2].splitlines()
     view = view_of("\n".join(line.removeprefix("| ") for line in lines))
@@ -334,7 +334,7 @@ def _bearing(facts: _Facts, *, plain: bool) -> str:
     return f"{said}."
 
 
-def random_oracle(request: Request) -> AIMessage:
+def random_oracle(request: PolicyRequest) -> AIMessage:
     """Name any direction, as a control that knows nothing."""
     rng = random.Random(f"{request.seed}:{len(request.messages)}:{request.first_human}")
     return AIMessage(f"{rng.choice(list(_MOVES.values()))}.")
@@ -343,7 +343,7 @@ def random_oracle(request: Request) -> AIMessage:
 class _Facts:
     """Facts of a prompt; a value of an unexpected type counts as unknown."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: PolicyRequest) -> None:
         read = request.json_block("Facts:")
         if not isinstance(read, Mapping):
             raise ModelError("A builtin oracle needs a JSON object after 'Facts:' in its prompt.")
@@ -378,13 +378,13 @@ def _named(value: str) -> str:
     return " ".join(words[:_MOST_WORDS]).rstrip(" .,;")
 
 
-def _question(request: Request) -> str:
+def _question(request: PolicyRequest) -> str:
     found = _QUESTION.search(request.first_human)
     question = found.group(1).strip().strip('"').casefold() if found else ""
     return "" if question in ("null", "none") else question
 
 
-def _answer(request: Request, facts: _Facts) -> str:
+def _answer(request: PolicyRequest, facts: _Facts) -> str:
     question = _question(request)
     if "\nAsked because: early_stop" in request.first_human:
         return "Not yet."

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from navloom.errors import ModelError
 from navloom.graphs.navigation.baseline.home_words import bag
-from navloom.models.builtin import Request
+from navloom.models.builtin import PolicyRequest
 
 SIDES = ("Front", "Right", "Back", "Left")
 """Clockwise, as ids grow."""
@@ -147,7 +147,7 @@ class WalkView:
         return bag(self.summary.split(_BEYOND)[0]) | bag(" ".join(name for name, _ in self.near))
 
 
-def read_view(request: Request) -> WalkView:
+def read_view(request: PolicyRequest) -> WalkView:
     """Parse a request's prompt.
 
     Raises:

@@ -22,7 +22,7 @@ from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import load_scene
+from navloom.scenes.scene_uri import load_scene
 from navloom.tools.navigation.options import options_of
 from navloom.tools.navigation.steps import Walk
 
