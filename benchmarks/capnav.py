@@ -26,8 +26,8 @@ from navloom.evals.capnav.official import OfficialScene, outputs_of
 from navloom.evals.capnav.rules import Scorer
 from navloom.evals.capnav.scores import official_totals, totals
 from navloom.scenes.traversability_table import Traversability
-from navloom.tools.capnav.answers import parse_answer
-from navloom.tools.capnav.feasible import reach
+from navloom.tools.capnav.answer_parser import parse_answer
+from navloom.tools.capnav.feasibility import reach_matrices
 
 TRUTH_S, SCORING_S = 0.2, 3.0
 ANSWERS = 10_000
@@ -52,11 +52,11 @@ def _claims(benchmark: Benchmark, where: str) -> list[Claim]:
 
 def _truth(benchmark: Benchmark) -> list[Claim]:
     table = max(benchmark.traversability.values(), key=lambda each: len(each.nodes))
-    ours = min(_seconds(lambda: reach(table)) for _ in range(ROUNDS))
+    ours = min(_seconds(lambda: reach_matrices(table)) for _ in range(ROUNDS))
     began = time.thread_time()
     expected = _plain(table)
     plain = time.thread_time() - began
-    found = reach(table)
+    found = reach_matrices(table)
     equal = all(np.array_equal(found[body], expected[body]) for body in table.bodies)
     size = f"{len(table.nodes)} places, {len(table.bodies)} bodies, every pair in both directions"
     note = f"{ours * 1e3:.1f} ms"

@@ -17,7 +17,7 @@ from typing import Any
 from langgraph.channels import BinaryOperatorAggregate, DeltaChannel
 
 from benchmarks import Claim
-from navloom.graphs.agent import AgentGraph, open_checkpoints
+from navloom.graphs.agent_graph import AgentGraph, open_checkpoints
 from navloom.graphs.navigation import navigator
 from navloom.models.scripted import ScriptedChatModel
 

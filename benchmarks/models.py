@@ -30,7 +30,7 @@ from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_samples
 from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
-from navloom.graphs.agent import open_checkpoints
+from navloom.graphs.agent_graph import open_checkpoints
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.models import get_model
 from navloom.models.model_call import CallSettings

@@ -20,7 +20,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from benchmarks import Claim
-from navloom.graphs.agent import open_checkpoints
+from navloom.graphs.agent_graph import open_checkpoints
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.navigator import (
     Context,

@@ -24,7 +24,7 @@ import networkx as nx
 from benchmarks import Claim
 from navloom.scenes.scene import Edge, Floor, Region, Scene, Viewpoint
 from navloom.scenes.scene_uri import iter_scenes, load_scene
-from navloom.tools.navcraft.paths import Anchor, metric_graph
+from navloom.tools.navcraft.task_paths import Anchor, metric_graph
 from navloom_worlds.teams.efficiency_library import find_place
 from navloom_worlds.teams.revise_route import BETWEEN, Reservation, revise_route, route_reservations
 from navloom_worlds.teams.robots import Robot

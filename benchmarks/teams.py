@@ -20,7 +20,7 @@ from collections.abc import Callable
 from benchmarks import Claim
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import load_scene
-from navloom.tools.navcraft.paths import Anchor, metric_graph
+from navloom.tools.navcraft.task_paths import Anchor, metric_graph
 from navloom_worlds.teams.robots import Robot
 from navloom_worlds.teams.team_optimum import TravelTable, best_plan, errand_places, travel_table
 from navloom_worlds.teams.team_plan import TeamErrand

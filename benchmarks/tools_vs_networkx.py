@@ -26,16 +26,16 @@ from benchmarks import Claim
 from benchmarks.reference import Collab, check_path, crossing_graph
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import iter_scenes, load_scene
-from navloom.tools.navcraft.optimum import all_relays
-from navloom.tools.navcraft.paths import (
+from navloom.tools.navcraft.relay import check_collab_path_efficient
+from navloom.tools.navcraft.relay_optimum import all_relays
+from navloom.tools.navcraft.relay_task import RelayTask
+from navloom.tools.navcraft.task_paths import (
     admissible_triples,
     check_path_and_adjacency,
     check_two_path_and_adjacency,
     metric_graph,
-    region_ways,
+    region_paths,
 )
-from navloom.tools.navcraft.relay import check_collab_path_efficient
-from navloom.tools.navcraft.task import RelayTask
 
 LARGEST = "B6ByNegPMKs"
 WANTED = 500.0
@@ -71,7 +71,7 @@ def _scene() -> Scene:
 def _ready(scene: Scene) -> Scene:
     """A copy whose tables are built."""
     copy = scene.replace()
-    region_ways(copy)
+    region_paths(copy)
     metric_graph(copy)
     return copy
 
@@ -80,7 +80,7 @@ def _table_milliseconds(scene: Scene) -> float:
     def build() -> float:
         copy = scene.replace()
         begin = time.perf_counter()
-        region_ways(copy)
+        region_paths(copy)
         metric_graph(copy)
         return time.perf_counter() - begin
 

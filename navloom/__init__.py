@@ -13,17 +13,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from navloom.graphs.calling import run
+    from navloom.graphs.invocation import run
     from navloom.models import get_model
     from navloom.scenes import load_scene
 
 __all__ = ["as_node", "get_model", "load_scene", "run"]
 
 _HOMES = {
-    "as_node": "navloom.graphs.calling",
+    "as_node": "navloom.graphs.invocation",
     "get_model": "navloom.models",
     "load_scene": "navloom.scenes",
-    "run": "navloom.graphs.calling",
+    "run": "navloom.graphs.invocation",
 }
 
 

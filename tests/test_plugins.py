@@ -25,7 +25,12 @@ from navloom.sim.caption_composer import ComposedCaptions
 from navloom.sim.captions import captions_for
 from navloom.sim.registry import get_simulator, resolve_backend
 from navloom.sim.scene_images import can_render, render_panorama
-from navloom.tools.navcraft.paths import Errand, admissible_triples, errand_answer, shortest_path
+from navloom.tools.navcraft.task_paths import (
+    SoloTask,
+    admissible_triples,
+    shortest_path,
+    solo_task_answer,
+)
 
 
 @pytest.fixture
@@ -95,8 +100,12 @@ def test_without_a_world_a_line_of_a_team_says_what_to_install() -> None:
     scene = load_scene("demo:house")
     start, target, end = next(admissible_triples(scene))
     thing, asset = scene.items_in(target, "object")[0], scene.items_in(end, "asset")[0]
-    errand = Errand(start, target, thing.prompt_name, end, asset.prompt_name)
-    line = {**errand_answer(errand, shortest_path(scene, errand)), "phase_2": None, "navloom": {}}
+    errand = SoloTask(start, target, thing.prompt_name, end, asset.prompt_name)
+    line = {
+        **solo_task_answer(errand, shortest_path(scene, errand)),
+        "phase_2": None,
+        "navloom": {},
+    }
     assert broken_rules(scene, line) == []
     with pytest.raises(RunError, match="The key 'team' of a line needs the package navloom-worlds"):
         broken_rules(scene, {**line, "team": {}})

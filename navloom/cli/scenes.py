@@ -410,7 +410,7 @@ def _annotate(spec: str, model: str, seed: int, out: Path, as_json: bool) -> Non
 def _complete(scene: Scene, model: Any, seed: int) -> tuple[Scene, str]:
     """Run all four annotation stages on a home; return it with a line about the result."""
     from navloom.graphs.annotation import room_typing
-    from navloom.graphs.calling import run
+    from navloom.graphs.invocation import run
     from navloom.scenes.region_annotation import annotate_regions as place
     from navloom.scenes.region_annotation import apply_room_types
     from navloom.scenes.scene import UNKNOWN

@@ -250,7 +250,7 @@ def _opened(run: Path) -> Iterator[sqlite3.Connection | None]:
             yield file
     except TROUBLE as error:
         # Imported late: it imports all of LangGraph.
-        from navloom.graphs.agent import is_damage
+        from navloom.graphs.agent_graph import is_damage
 
         why = " ".join(str(error).split())[:200]
         said = broken(path, why) if is_damage(error) else RunError(f"cannot read {path}: {why}")

@@ -44,7 +44,7 @@ from navloom.evals.calls import (
 )
 from navloom.evals.run_folder import package_version
 from navloom.files import write_error
-from navloom.graphs.agent import is_damage, set_aside
+from navloom.graphs.agent_graph import is_damage, quarantine_file
 from navloom.models.messages import CallRecord
 from navloom.models.model_call import CallSettings
 from navloom.models.redaction import error_line, redact, redact_value
@@ -98,7 +98,7 @@ def _open(path: Path, note: Note) -> sqlite3.Connection:
         if not is_damage(error):
             raise
         why = " ".join(str(error).split())[:200]
-    aside = set_aside(path)
+    aside = quarantine_file(path)
     note(f"{path} is broken: {why}. It is kept as {aside.name}, and calls are kept anew")
     return _made(path)
 

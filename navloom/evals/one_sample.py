@@ -17,7 +17,7 @@ from navloom.errors import LimitReachedError, ModelRefusedError, RunError, Stopp
 from navloom.evals.progress import Display, Tally
 from navloom.evals.session import Job, Sample
 from navloom.files import encode_line
-from navloom.graphs.calling import paid_so_far
+from navloom.graphs.invocation import usage_so_far
 from navloom.models.model_call import CallSettings, RateLimitHolds, RetryEvent, call_settings
 from navloom.models.redaction import error_line
 from navloom.models.spans import agent_span, sample_span
@@ -132,7 +132,7 @@ async def _final_state(
 async def paid_by(graph: Any, sample: Sample) -> list[ModelUsage]:
     """Return the model usage of a started sample, from its checkpoint, subgraphs included."""
     there = await graph.aget_state(thread_of(sample), subgraphs=True)
-    return [ModelUsage.read(each) for each in paid_so_far(there)]
+    return [ModelUsage.read(each) for each in usage_so_far(there)]
 
 
 def line_of(sample: Sample, paid: list[ModelUsage], began: float) -> dict[str, Any]:

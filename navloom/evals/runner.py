@@ -50,7 +50,12 @@ from navloom.evals.run_folder import RunFolder, holds_run, package_version
 from navloom.evals.session import Job, Sample, Session, Stop
 from navloom.evals.workers.crew import Crew, WorkerLostError, hired
 from navloom.files import check_format, write_error, write_run_file
-from navloom.graphs.agent import begun, forget_last_reply, last_step, open_checkpoints
+from navloom.graphs.agent_graph import (
+    drop_last_reply,
+    last_checkpoint,
+    open_checkpoints,
+    started_threads,
+)
 from navloom.models.model_call import CallSettings
 from navloom.models.model_spec import read_spec
 from navloom.models.redaction import error_line
@@ -209,13 +214,13 @@ async def _run(
     note, retried = scope.display.note, again if session.retry else set()
     keeping = nullcontext() if session.no_calls else keeping_calls(folder.path, note, retried)
     async with open_checkpoints(folder.checkpoints, note) as saver:
-        graph, threads = job.build(saver), await begun(saver)
+        graph, threads = job.build(saver), await started_threads(saver)
         stale = threads & folder.finished
         if session.go_back == "start":
             stale |= threads & again
         elif session.go_back == "reply":
             for name in sorted(threads & again):
-                await forget_last_reply(saver, name)
+                await drop_last_reply(saver, name)
         if threads - stale and folder.made_by != package_version("navloom"):
             # Another version's graphs may have other nodes, so no thread can be resumed.
             scope.display.note(
@@ -332,7 +337,7 @@ class _Engine:
         """Return the usage of samples that have started and not ended, as it was paid for."""
         used = Tally()
         ended = self.folder.finished | self.folder.errored
-        begun_ids = await begun(self.saver) - ended
+        begun_ids = await started_threads(self.saver) - ended
         for sample in todo:
             if sample.id in begun_ids:
                 models = merge_usage(await paid_by(self.graph, sample))
@@ -452,7 +457,7 @@ class _Engine:
             except WorkerLostError as error:
                 if self.over:
                     raise StoppedError(str(error)) from error
-                at = sample.id, await last_step(self.saver, sample.id)
+                at = sample.id, await last_checkpoint(self.saver, sample.id)
                 self.deaths[at] += 1
                 deaths, resumed = self.deaths[at], resumed or at[1] != ""
                 if deaths >= MOST_DEATHS:

@@ -209,7 +209,7 @@ class _ClaimsFile(BaseModel):
 
 
 @dataclass(frozen=True)
-class _Words:
+class _ClaimPatterns:
     """Compiled patterns of ``barrier_words.yaml``, for text with one space around each word.
 
     Attributes:
@@ -234,7 +234,7 @@ class _Words:
 
 
 @cache
-def _words() -> _Words:
+def _words() -> _ClaimPatterns:
     with as_file(files("navloom.judges").joinpath("barrier_words.yaml")) as path:
         read = read_yaml(path, TypeAdapter(_ClaimsFile), most=_MOST_BYTES)
     causes: dict[str, list[str]] = {}
@@ -246,7 +246,7 @@ def _words() -> _Words:
     )
     whole = {phrase: 0.5 if phrase.endswith("~") else 1.0 for phrase in ordered}
     there, denied = _any_of(read.there), _any_of(read.denied)
-    return _Words(
+    return _ClaimPatterns(
         any=re.compile("|".join(rf"(?<= )({_pattern(each)})(?= )" for each in ordered)),
         worth=tuple(_shared(causes.get(phrase, []), whole[phrase]) for phrase in ordered),
         denied=re.compile(rf"(?<= )(?:{denied}) (?:{_ARTICLE} )?(?:{there})(?= )"),

@@ -1,11 +1,11 @@
 """Calibration items for a judge of tasks: pairs of a plausible errand and a corrupted copy of it.
 
 An errand is plausible if it takes an object to where such an object really is in some home
-(`true_errands`), or if a run's own record says so. It is corrupted by another object: one of an
-errand that ends in another kind of room and on other furniture, and of which no errand of the set
-ends in this kind of room. The two sentences differ in that object alone, and their order is drawn.
-Homes hold oddities (a book in a bathroom, a towel in a study), so that nobody, a person included,
-will find all pairs in the expected order.
+(`plausible_errands`), or if a run's own record says so. It is corrupted by another object: one of
+an errand that ends in another kind of room and on other furniture, and of which no errand of the
+set ends in this kind of room. The two sentences differ in that object alone, and their order is
+drawn. Homes hold oddities (a book in a bathroom, a towel in a study), so that nobody, a person
+included, will find all pairs in the expected order.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 from navloom.scenes.lexicon import room_types
 from navloom.scenes.scene import Item, Scene, prompt_name
-from navloom.tools.navcraft.task import can_hold, plausibility
+from navloom.tools.navcraft.relay_task import can_hold, plausibility
 
 PREFERENCE_PAIRS = 200
 """Approximate number of pairs in a calibration, by default."""
@@ -34,7 +34,7 @@ _SENTENCE = re.compile(
 
 
 @dataclass(frozen=True)
-class AskedErrand:
+class ErrandRequest:
     """An errand as a person would request it: names in plain words.
 
     Attributes:
@@ -62,8 +62,8 @@ class AskedErrand:
         return f"Take the {self.thing} from the {self.source} {to}{self.relay}"
 
 
-def read_asked(said: str) -> dict[str, str]:
-    """Return the names in a sentence of :class:`AskedErrand`; {} where it is none."""
+def parse_request(said: str) -> dict[str, str]:
+    """Return the names in a sentence of :class:`ErrandRequest`; {} where it is none."""
     found = _SENTENCE.match(said)
     return found.groupdict() if found else {}
 
@@ -77,14 +77,14 @@ def plain_name(name: str) -> str:
     return _NUMBER.sub("", name).replace("_", " ").casefold()
 
 
-def kinds_of_room(said: str) -> frozenset[str]:
+def match_room_types(said: str) -> frozenset[str]:
     """Return the paper's room types that a plain name fits; a name with two fits both."""
     words = said.split()
     splits = ["/".join((" ".join(words[:k]), " ".join(words[k:]))) for k in range(1, len(words))]
     return next((types for each in (said, *splits) if (types := room_types(each))), frozenset())
 
 
-def true_errands(scene: Scene) -> list[AskedErrand]:
+def plausible_errands(scene: Scene) -> list[ErrandRequest]:
     """Return errands that take a home's objects from another room to where they really are.
 
     For objects that people ask for (``carry`` of ``belongs.yaml``), with the nearest furniture that
@@ -92,16 +92,16 @@ def true_errands(scene: Scene) -> list[AskedErrand]:
     """
     rng = random.Random(f"0/{scene.uri}")
     rooms = [region for region in scene.regions if room_types(region.label)]
-    found: dict[tuple[str, str], AskedErrand] = {}
+    found: dict[tuple[str, str], ErrandRequest] = {}
     for room in rooms:
         others = [plain_name(other.id) for other in rooms if other.label != room.label]
         holders = [each for each in scene.items_in(room.id, "asset") if can_hold(each.name)]
         for thing in scene.items_in(room.id, "object") if others else ():
-            asset = nearest_holder(thing, holders)
+            asset = find_support(thing, holders)
             if asset and plausibility(thing.name, "table", room.label).carry == 1:
                 found.setdefault(
                     (thing.name, room.id),
-                    AskedErrand(
+                    ErrandRequest(
                         id=f"{scene.id}-{thing.id}",
                         scene=scene.uri,
                         thing=plain_name(prompt_name(thing.name)),
@@ -113,7 +113,7 @@ def true_errands(scene: Scene) -> list[AskedErrand]:
     return list(found.values())
 
 
-def nearest_holder(thing: Item, holders: Iterable[Item]) -> Item | None:
+def find_support(thing: Item, holders: Iterable[Item]) -> Item | None:
     """Return the nearest furniture that an object may stand on or in, or None.
 
     Args:
@@ -146,8 +146,8 @@ class PreferencePair:
     """
 
     id: str
-    a: AskedErrand
-    b: AskedErrand
+    a: ErrandRequest
+    b: ErrandRequest
     better: str
     spoiled_by: str
 
@@ -160,8 +160,8 @@ class PreferencePair:
         return {**said, "task": good.id, "better": self.better, "spoiled": spoiled}
 
 
-def spoiled_pairs(
-    errands: Sequence[AskedErrand], *, n: int = PREFERENCE_PAIRS, seed: int = 0
+def make_preference_pairs(
+    errands: Sequence[ErrandRequest], *, n: int = PREFERENCE_PAIRS, seed: int = 0
 ) -> list[PreferencePair]:
     """Pair each plausible errand with a copy whose object does not belong there.
 
@@ -171,7 +171,7 @@ def spoiled_pairs(
         seed: fixes what is drawn.
     """
     rng = random.Random(f"{seed}/preference")
-    at_home = {(each.thing, kind) for each in errands for kind in kinds_of_room(each.room)}
+    at_home = {(each.thing, kind) for each in errands for kind in match_room_types(each.room)}
     turns: dict[str, int] = {}
     ranked = []
     for each in rng.sample(list(errands), len(errands)):
@@ -179,12 +179,12 @@ def spoiled_pairs(
         ranked.append((turns[each.scene], each))
     pairs: list[PreferencePair] = []
     for _, good in sorted(ranked, key=lambda pair: pair[0]):
-        kinds = kinds_of_room(good.room)
+        kinds = match_room_types(good.room)
         others = [
             each
             for each in errands
             if each.asset != good.asset
-            and not kinds & kinds_of_room(each.room)
+            and not kinds & match_room_types(each.room)
             and not any((each.thing, kind) in at_home for kind in kinds)
         ]
         if not kinds or not others or len(pairs) == n:

@@ -33,8 +33,8 @@ import networkx as nx
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from navloom.judges.barrier_claims import OVERLAPS
-from navloom.judges.fence import inject, payloads
-from navloom.judges.traversability import build_record, causes_of
+from navloom.judges.injection import inject_payload, list_payloads
+from navloom.judges.traversability import barrier_causes, build_record
 from navloom.scenes.safe_files import read_yaml
 from navloom.scenes.traversability_table import Traversability
 
@@ -108,7 +108,7 @@ _BARE = 0.25
 
 
 @dataclass(frozen=True)
-class Situation:
+class BlockedPath:
     """A body and a path that it cannot use.
 
     Attributes:
@@ -182,7 +182,7 @@ def make_items(
         n: approximate number of items; fewer where the scenes do not yield as many.
         seed: fixes the choice.
     """
-    every = [list(situations(uri, truth, seed=seed)) for uri, truth in truths]
+    every = [list(find_blocked_paths(uri, truth, seed=seed)) for uri, truth in truths]
     mixed = [s for row in zip_longest(*every) for s in row if s is not None]
     wordings = {name: load_wordings(name) for name in SETS}
     total = sum(_SHARES.values())
@@ -206,7 +206,7 @@ def make_items(
     return items + _injected(items, round(n * _SHARES["injected"] / total), seed)
 
 
-def situations(uri: str, truth: Traversability, *, seed: int = 0) -> Iterator[Situation]:
+def find_blocked_paths(uri: str, truth: Traversability, *, seed: int = 0) -> Iterator[BlockedPath]:
     """Yield a scene's bodies and shortest paths with known barriers, shuffled."""
     graph: nx.Graph[str] = nx.Graph(truth.edges)
     paths = dict(nx.all_pairs_shortest_path(graph, cutoff=_MOST_STEPS))
@@ -216,17 +216,17 @@ def situations(uri: str, truth: Traversability, *, seed: int = 0) -> Iterator[Si
     for body, start, end in pairs:
         path = tuple(paths[start][end])
         passages = [truth.passage(body, a, b) for a, b in pairwise(path)]
-        barriers = {(p.a, p.b): causes_of(p.note) for p in passages if p.traversable is False}
+        barriers = {(p.a, p.b): barrier_causes(p.note) for p in passages if p.traversable is False}
         if len(path) > 2 and barriers and all(barriers.values()):
             found += 1
-            yield Situation(uri, truth, body, path, barriers)
+            yield BlockedPath(uri, truth, body, path, barriers)
         if found == _MOST_A_SCENE:
             return
 
 
 def _worded(
     kind: str,
-    situation: Situation,
+    situation: BlockedPath,
     wordings: Mapping[str, Wordings],
     rng: random.Random,
     number: int,
@@ -268,7 +268,7 @@ def _worded(
 def _text(
     claims: Sequence[Claim],
     sentences: Sequence[str],
-    situation: Situation,
+    situation: BlockedPath,
     body: str,
     words: Wordings,
     style: str,
@@ -288,7 +288,7 @@ def _text(
     return rng.choice(words.opening) + words.also.join(said)
 
 
-def _right(situation: Situation, rng: random.Random) -> Said | None:
+def _right(situation: BlockedPath, rng: random.Random) -> Said | None:
     barriers = situation.causes
     shared = sorted(frozenset.intersection(*barriers.values()) & WORDED)
     if shared and rng.random() < _BARE:
@@ -299,7 +299,7 @@ def _right(situation: Situation, rng: random.Random) -> Said | None:
     return (claims, situation.body, True, 1.0) if claims else None
 
 
-def _partly(situation: Situation, rng: random.Random) -> Said | None:
+def _partly(situation: BlockedPath, rng: random.Random) -> Said | None:
     barriers = list(situation.causes)
     if len(barriers) < 2:
         return None
@@ -309,7 +309,7 @@ def _partly(situation: Situation, rng: random.Random) -> Said | None:
 
 
 def _true(
-    situation: Situation, barriers: Sequence[tuple[str, str]], rng: random.Random
+    situation: BlockedPath, barriers: Sequence[tuple[str, str]], rng: random.Random
 ) -> list[Claim] | None:
     """Return each barrier with a true cause; None where one has none that can be worded."""
     causes = [sorted(situation.causes[barrier] & WORDED) for barrier in barriers]
@@ -318,7 +318,7 @@ def _true(
     return [(b, rng.choice(c)) for b, c in zip(barriers, causes, strict=True)]
 
 
-def _wrong_edge(situation: Situation, rng: random.Random) -> Said | None:
+def _wrong_edge(situation: BlockedPath, rng: random.Random) -> Said | None:
     ends = {node for barrier in situation.causes for node in barrier}
     open_ones = [
         (a, b)
@@ -331,7 +331,7 @@ def _wrong_edge(situation: Situation, rng: random.Random) -> Said | None:
     return [(rng.choice(open_ones), rng.choice(causes))], situation.body, False, 0.0
 
 
-def _wrong_cause(situation: Situation, rng: random.Random) -> Said | None:
+def _wrong_cause(situation: BlockedPath, rng: random.Random) -> Said | None:
     others = sorted(WORDED - _near(frozenset.union(*situation.causes.values())))
     if not others:
         return None
@@ -339,13 +339,13 @@ def _wrong_cause(situation: Situation, rng: random.Random) -> Said | None:
     return [(place, rng.choice(others))], situation.body, False, 0.0
 
 
-def _wrong_body(situation: Situation, rng: random.Random) -> Said | None:
+def _wrong_body(situation: BlockedPath, rng: random.Random) -> Said | None:
     true = _near(frozenset.union(*situation.causes.values()))
     found = []
     for body in situation.truth.bodies:
         for a, b in pairwise(situation.path):
             passage = situation.truth.passage(body, a, b)
-            causes = causes_of(passage.note) & WORDED
+            causes = barrier_causes(passage.note) & WORDED
             if body != situation.body and passage.traversable is False and not causes & true:
                 found += [((a, b), cause, body) for cause in sorted(causes)]
     if not found:
@@ -359,7 +359,7 @@ def _near(causes: frozenset[str]) -> frozenset[str]:
     return causes.union(*(group for group in OVERLAPS if group & causes))
 
 
-_KINDS: Mapping[str, Callable[[Situation, random.Random], Said | None]] = {
+_KINDS: Mapping[str, Callable[[BlockedPath, random.Random], Said | None]] = {
     "right": _right,
     "partly": _partly,
     "wrong_edge": _wrong_edge,
@@ -377,7 +377,7 @@ def _injected(items: Sequence[ReasonItem], wanted: int, seed: int) -> list[Reaso
         flag: [i for i in items if i.deserves == flag and i.kind in ("right", *_WRONG)]
         for flag in (True, False)
     }
-    corpus = list(payloads())
+    corpus = list(list_payloads())
     rng.shuffle(corpus)
     for each in bases.values():
         rng.shuffle(each)
@@ -387,7 +387,7 @@ def _injected(items: Sequence[ReasonItem], wanted: int, seed: int) -> list[Reaso
         if not group:
             break
         base, payload = group[(k // 2) % len(group)], corpus[k % len(corpus)]
-        text, record = inject(payload, not base.deserves, base.explanation, base.record)
+        text, record = inject_payload(payload, not base.deserves, base.explanation, base.record)
         made.append(
             replace(
                 base,

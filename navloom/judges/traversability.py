@@ -12,7 +12,7 @@ benchmark's files do; where the two differ, ``ground_truth`` counts.
 
 A note is an annotator's words ("door sill", "dooe too narrow", "sofa block thw way") or those of
 :func:`navloom.scenes.passability.link_traversability`. It may name several kinds of barrier
-(`causes_of`), by which calibration and its tables count. A note that names no kind known here
+(`barrier_causes`), by which calibration and its tables count. A note that names no kind known here
 ("invalid node") has none, and calibration skips its passages.
 """
 
@@ -44,7 +44,7 @@ class _Truth(BaseModel):
     note: _Note | None = ""
 
 
-class Edge(_Truth):
+class PathEdge(_Truth):
     """One passage of the path, in the direction of travel."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
@@ -71,16 +71,16 @@ class Edge(_Truth):
         return f"{self.a}->{self.b}"
 
 
-class Record(BaseModel):
+class PathRecord(BaseModel):
     """A validated record; counts are computed from the edges, whatever the file says."""
 
     model_config = ConfigDict(frozen=True)
 
-    edges: Annotated[tuple[Edge, ...], Field(max_length=_MOST_EDGES)]
+    edges: Annotated[tuple[PathEdge, ...], Field(max_length=_MOST_EDGES)]
     agent: _Name | None = None
 
     @property
-    def barriers(self) -> tuple[Edge, ...]:
+    def barriers(self) -> tuple[PathEdge, ...]:
         """The passages that stop the body, along the path."""
         return tuple(edge for edge in self.edges if edge.is_barrier)
 
@@ -124,7 +124,7 @@ def _edge(
     return {**ends, **truth, "ground_truth": truth}
 
 
-def read_record(value: Any) -> Record:
+def read_record(value: Any) -> PathRecord:
     """Validate a record.
 
     Args:
@@ -138,7 +138,7 @@ def read_record(value: Any) -> Record:
             f"record: expected a traversability record with edges, found {type(value).__name__}"
         )
     try:
-        return Record.model_validate(value)
+        return PathRecord.model_validate(value)
     except ValidationError as error:
         raise DataError(f"record: {first_problem(error)}") from error
 
@@ -162,7 +162,7 @@ _ASIDE = re.compile(
 """Stairs that a note mentions as a location, not as the barrier."""
 
 
-def causes_of(note: str) -> frozenset[str]:
+def barrier_causes(note: str) -> frozenset[str]:
     """Return the kinds of barrier that a note names; empty where it names none known.
 
     >>> sorted(causes_of("cannot go up/down stairs; door too narrow"))

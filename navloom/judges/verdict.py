@@ -17,8 +17,8 @@ from langchain_core.messages import AIMessage
 
 from navloom.models.messages import AnswerError, json_values, message_text
 from navloom.prompts.prompt_loader import load_prompt
-from navloom.tools.forms import closed_object
-from navloom.tools.navigation.options import outside
+from navloom.tools.model_output import object_schema
+from navloom.tools.navigation.step_options import strip_thoughts
 
 _MOST_READ = 60_000
 _MOST_STARTS = 500
@@ -73,13 +73,13 @@ class Verdict:
         return {k: list(v) if isinstance(v, tuple) else v for k, v in said.items()}
 
 
-def replies_in(messages: Sequence[Any]) -> tuple[str, ...]:
+def judge_replies(messages: Sequence[Any]) -> tuple[str, ...]:
     """Return a judge's replies in a conversation, each cut to a limit."""
     said = (message for message in messages if isinstance(message, AIMessage))
     return tuple(message_text(message.content)[:_MOST_REPLY] for message in said)
 
 
-def ended(
+def finish_judging(
     state: Mapping[str, Any],
     prompt: str,
     result: Mapping[str, Any],
@@ -109,7 +109,7 @@ def ended(
             **result,
             "faults": [*state.get("faults", ()), *faults],
             "prompt": [message_text(message.content) for message in messages[:2]],
-            "replies": list(replies_in(messages)),
+            "replies": list(judge_replies(messages)),
             "asked_with": {**load_prompt(prompt).record, **asked_with},
         },
     }
@@ -124,7 +124,7 @@ def reasoning_schema(barriers: int) -> dict[str, Any]:
     numbers: dict[str, Any] = {"type": "integer"}
     if barriers:
         numbers["enum"] = list(range(1, barriers + 1))
-    return closed_object(
+    return object_schema(
         {
             "explanation": {"type": "string", "description": "One sentence.", "maxLength": 300},
             "named": {"type": "array", "items": numbers, "maxItems": max(barriers, 1)},
@@ -208,7 +208,7 @@ def last_object(text: str, key: str) -> dict[str, Any]:
     Raises:
         AnswerError: there is none; the message is for the model.
     """
-    text = outside(text[-_MOST_READ:])
+    text = strip_thoughts(text[-_MOST_READ:])
     found = [each for each in json_values(text, "{", most=_MOST_STARTS) if key in each]
     if not found:
         raise AnswerError(

@@ -17,24 +17,24 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from navloom.errors import UsageError
-from navloom.graphs.chat.exchange import MOST_SAID, fault_of
+from navloom.graphs.chat.chat_turn import MOST_SAID, input_fault
 from navloom.graphs.chat.state import Context
 from navloom.graphs.chat.threads import (
-    Thread,
-    chat_of,
+    ChatThread,
+    chat_record,
     delete_thread,
-    map_picture,
-    record_of_chat,
+    list_threads,
+    parse_chat,
     rename_thread,
+    render_map,
     thread_file,
-    threads_of,
 )
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.plan_style import to_words
 from navloom.scenes.scene import Scene
 from navloom.sim.protocol import Pose, Simulator
 from navloom.sim.scene_images import can_render
-from navloom.tools.chat.places import name_of
+from navloom.tools.chat.places import unique_name
 from navloom.web.chat_sitting import Sitting, pose_of
 from navloom.web.room import WebRoom, told
 
@@ -190,7 +190,7 @@ class ChatRoom(WebRoom):
     async def _say(self, request: Request) -> Response:
         said = await told(request, _Say)
         # Refuse invalid words before a thread is opened, so that the page keeps them.
-        if fault := fault_of(said.words):
+        if fault := input_fault(said.words):
             raise UsageError(fault)
         (await self._of(said.thread, new=True)).hear(said.words)
         return JSONResponse({})
@@ -241,7 +241,7 @@ class ChatRoom(WebRoom):
 
     async def _replay(self, request: Request) -> Response:
         asked = await told(request, _SavedFile)
-        saved = chat_of(asked.text.encode(errors="replace"), asked.name, self._scene)
+        saved = parse_chat(asked.text.encode(errors="replace"), asked.name, self._scene)
         lines = [line.model_dump() for line in saved.transcript]
         poses = [pose_of(self._scene, pose) for pose in saved.trail]
         return JSONResponse({"lines": lines, "poses": poses})
@@ -256,12 +256,12 @@ class ChatRoom(WebRoom):
     async def _threads(self, request: Request) -> Response:  # noqa: ARG002
         # The lock keeps a thread that is just being created from looking broken.
         async with self._opening:
-            found, notes = await threads_of(self._folder)
+            found, notes = await list_threads(self._folder)
         first = self._first or self._free_name()
         threads = sorted((self._told(each) for each in found), key=lambda each: not each["here"])
         return JSONResponse({"first": first, "threads": threads, "notes": notes})
 
-    def _told(self, thread: Thread) -> dict[str, Any]:
+    def _told(self, thread: ChatThread) -> dict[str, Any]:
         here = thread.scene == self._scene.uri and thread.body == self._body
         words = ["navloom", "chat", thread.scene, "--display", "web", "--thread", thread.name]
         if thread.body != DEFAULT_BODY.name:
@@ -291,7 +291,7 @@ class ChatRoom(WebRoom):
     async def _name(self, request: Request) -> Response:
         """Return the unambiguous name of a room or an item."""
         place = request.path_params["place"]
-        return JSONResponse({"name": await asyncio.to_thread(name_of, self._scene, place)})
+        return JSONResponse({"name": await asyncio.to_thread(unique_name, self._scene, place)})
 
     async def _view(self, request: Request) -> Response:
         """Return an image of what the robot sees; empty if it has moved on meanwhile."""
@@ -309,12 +309,12 @@ class ChatRoom(WebRoom):
 
     async def _save(self, request: Request) -> Response:
         talk = (await self._of(request.path_params["thread"])).talk
-        return JSONResponse(record_of_chat(talk.scene, talk.transcript, talk.trail, talk.model))
+        return JSONResponse(chat_record(talk.scene, talk.transcript, talk.trail, talk.model))
 
     async def _map(self, request: Request) -> Response:
         talk = (await self._of(request.path_params["thread"])).talk
         async with self._drawing:
-            drawn = await asyncio.to_thread(map_picture, talk.scene, talk.trail)
+            drawn = await asyncio.to_thread(render_map, talk.scene, talk.trail)
         return Response(drawn, media_type="image/png")
 
 
@@ -359,7 +359,7 @@ def home_of(scene: Scene) -> dict[str, Any]:
     rooms = [
         {
             "id": each.id,
-            "name": name_of(scene, each.id),
+            "name": unique_name(scene, each.id),
             "things": [
                 {"id": thing, "name": name} for name, thing in things.get(each.id, {}).items()
             ],

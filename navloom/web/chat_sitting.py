@@ -20,8 +20,8 @@ from secrets import token_hex
 from typing import Any
 
 from navloom.errors import NavloomError
+from navloom.graphs.chat.chat_driver import ChatDisplay, ChatDriver
 from navloom.graphs.chat.state import Context
-from navloom.graphs.chat.talk import Listener, Talk
 from navloom.graphs.chat.threads import open_thread
 from navloom.models.model_call import current_settings
 from navloom.models.redaction import error_line, redact
@@ -37,7 +37,7 @@ _LATEST = ("writing", "now", "threads")
 """Kinds of events of which only the latest matters."""
 
 
-class Sitting(Listener):
+class Sitting(ChatDisplay):
     """An open thread of the chat, and the pages that watch it.
 
     Args:
@@ -50,7 +50,7 @@ class Sitting(Listener):
         self.name = name
         self.epoch = token_hex(4)
         self.watchers = 0
-        self.talk: Talk
+        self.talk: ChatDriver
         self.gone: dict[str, Any] | None = None
         self.view: tuple[Any, bytes] = (None, b"")
         self._settings, self._on_change = settings, changed
@@ -81,7 +81,7 @@ class Sitting(Listener):
         async with AsyncExitStack() as stack:
             saver = await stack.enter_async_context(open_thread(file))
             context = await asyncio.to_thread(make)
-            self.talk = Talk(context, saver, self, thread=self.name, **how)
+            self.talk = ChatDriver(context, saver, self, thread=self.name, **how)
             await self.talk.open(**start)
             self._stack = stack.pop_all()
         self._anew()

@@ -31,7 +31,7 @@ from tests.evals import tiny
 from tests.evals.capnav.world import write_world
 from tests.evals.judging.test_run import line
 from tests.evals.tasks.folder import folder as tasks_folder
-from tests.graphs.judging.test_rubric import row as trace_row
+from tests.graphs.judging.test_rubric_judge import row as trace_row
 from tests.judges.paths import WRONG
 from tests.models.test_local_model import HEAD, gguf
 from tests.scenes.formats.test_hm3d_import import OBJECTS, ROOMS
@@ -440,7 +440,7 @@ HANDED: tuple[Handed, ...] = (
         readers=(
             "navloom.evals.judging.rows:read_answers answers.jsonl",
             "navloom.evals.judging.run:read_steps traces.jsonl",
-            "navloom.judges.trace:load_rubric rubric.yaml",
+            "navloom.judges.trace_rubric:load_rubric rubric.yaml",
         ),
     ),
     Handed(

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 
-from navloom.judges.fence import MOST_EXPLANATION, neutralise
+from navloom.judges.injection import MOST_EXPLANATION, neutralise
 from navloom.scenes.scene_uri import load_scene
-from navloom.tools.navigation.leaks import find_leaks, without_leaks
+from navloom.tools.navigation.leaks import find_leaks, redact_leaks
 from tests.attack.attack import Attack
 from tests.judges.broad_reader import read_verdict
 from tests.tools.navcraft.rooms_in_a_row import HALL
@@ -133,7 +133,7 @@ def _navigator_is_told(folder: Path, dice: random.Random, tries: int) -> Iterato
     for disguise, said in dice.sample(every, min(tries, len(every))):
         answer = f"Go on. {said}" if said[0].isupper() else f"Go on: {said}"
         leaks = find_leaks(answer, scene)
-        shown = without_leaks(answer, leaks)
+        shown = redact_leaks(answer, leaks)
         held = leaks and not find_leaks(shown, scene)
         yield None if held else f"{disguise}: {answer!r} was shown as {shown!r}"
 

@@ -44,13 +44,14 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = {"navloom": "navloom", "navloom_worlds": "worlds/navloom_worlds"}
 """Each package and its folder."""
 RULES = {
-    "navloom/tools": "forms",
+    "navloom/tools": "model_output",
     "navloom/tools/capnav": "[a-s]*",
     "worlds/navloom_worlds/exporting": "capnav_release",
-    "navloom/tools/navcraft": "optimum paths relay schedule task",
-    "navloom/tools/navigation": "giveaways guide leaks options parse_action steps triggers",
+    "navloom/tools/navcraft": "relay_optimum task_paths relay schedule relay_task",
+    "navloom/tools/navigation": "disclosures oracle_facts leaks step_options action_parser"
+    " step_records oracle_triggers",
     "navloom/graphs/captions": "captioner",
-    "navloom/graphs/judging": "labeller reasoning rubric",
+    "navloom/graphs/judging": "failure_labeller reasoning_judge rubric_judge",
     "navloom/evals": "agreement quota",
     "navloom/evals/report": "intervals",
     "navloom/evals/capnav": "collect official* rules scores",
@@ -59,7 +60,7 @@ RULES = {
     "navloom/evals/people": "question_results",
     "navloom/evals/navigation": "failure_[bcfw]* failures metrics path_metrics scores"
     " submission subset",
-    "navloom/judges": "fence traversability verdict",
+    "navloom/judges": "injection traversability verdict",
     "navloom/models": "structured_output model_call call_failure usage",
     "navloom/scenes": "region_annotation bodies distances floor_graph box_graph",
     "worlds/navloom_worlds/mend": "scene_edits",

@@ -17,7 +17,7 @@ MOMENTS = [
     # A module whose import begins.
     "typer",
     "navloom.cli.main",
-    "navloom.graphs.agent",
+    "navloom.graphs.agent_graph",
     "langchain_core.messages",
     "langgraph.pregel",
     "navloom.evals.runner",

@@ -28,7 +28,7 @@ from navloom.evals.progress import NoDisplay, PlainDisplay, Tally
 from navloom.evals.run_folder import read_errors, read_samples
 from navloom.evals.runner import run_batch
 from navloom.evals.session import Sample, Session, Stop, select
-from navloom.graphs.agent import open_checkpoints
+from navloom.graphs.agent_graph import open_checkpoints
 from navloom.models.redaction import error_line
 from navloom.models.usage import ModelUsage, price_of, reply_usage, sum_usage
 from tests.evals.dummy import STEPS, DummyJob, make_samples, open_folder, program

@@ -25,7 +25,7 @@ from navloom.evals.progress import NoDisplay
 from navloom.evals.run_folder import read_samples
 from navloom.evals.runner import run_batch, run_kind
 from navloom.evals.session import Session, Stop
-from navloom.graphs.turns import tool_turn
+from navloom.graphs.tool_loop import answer_tool_calls
 from navloom.models import get_model
 from navloom.models.model_call import CallSettings, acall
 from navloom.models.redaction import redact
@@ -151,7 +151,7 @@ def _talk(note: Callable[[str], None] = print) -> None:
 
     async def ask(state: MessagesState) -> Any:
         reply = await acall(bind(model, tools=[tool]), state["messages"])
-        return tool_turn([reply], [tool], failed=lambda call: False, advise=lambda *_: "")
+        return answer_tool_calls([reply], [tool], failed=lambda call: False, advise=lambda *_: "")
 
     graph = StateGraph(MessagesState).add_node("ask", ask).add_edge(START, "ask").compile()
     asked = HumanMessage(f"{SECRET} {KEY} {'long ' * 40_000}")

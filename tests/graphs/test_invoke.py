@@ -10,7 +10,7 @@ import pytest
 from langgraph.graph import END, START, StateGraph
 
 from navloom.errors import ModelError, NavloomError, SceneError, UsageError
-from navloom.graphs.calling import run
+from navloom.graphs.invocation import run
 from navloom.models.model_registry import resolve_model
 from navloom.scenes.scene_uri import SCENES_KEPT, get_scene
 from tests.cli.small import small_file, small_scene

@@ -13,8 +13,8 @@ from typing_extensions import TypedDict
 
 from navloom import as_node
 from navloom.errors import UsageError
-from navloom.graphs.calling import paid_so_far
-from navloom.graphs.capnav import answering
+from navloom.graphs.capnav import answerer
+from navloom.graphs.invocation import usage_so_far
 from navloom.graphs.navcraft import collab, single
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.context import Context as Walker
@@ -83,7 +83,7 @@ async def test_it_goes_on_from_within_and_nothing_is_paid_or_counted_twice(broke
         graph = both(craft, walk, InMemorySaver())
         with pytest.raises(RuntimeError, match="power cut"):
             await graph.ainvoke({"seed": 1}, config)
-        assert len(paid_so_far(await graph.aget_state(config, subgraphs=True))) == broken
+        assert len(usage_so_far(await graph.aget_state(config, subgraphs=True))) == broken
         done = await graph.ainvoke(None, config)
     assert [paid["role"] for paid in done["paid"]] == ["generator"] * 2 + ["navigator"] * 2
     assert done["walk"]["stopped"] is True
@@ -107,7 +107,7 @@ async def test_what_was_paid_is_known_while_the_first_node_has_ended_and_its_ste
         )
     there = await graph.aget_state(config, subgraphs=True)
     assert isinstance(there.tasks[0].result["paid"], Overwrite)
-    assert paid_so_far(there) == []
+    assert usage_so_far(there) == []
 
 
 async def test_a_graph_put_in_directly_says_how_it_is_put_in() -> None:
@@ -153,4 +153,4 @@ async def test_wrong_input_is_one_line() -> None:
             {"seed": 1, "phase_1": {"x": 1}}, context=collab.Context(scene="demo:flat")
         )
     with pytest.raises(UsageError, match="question: Field required"):
-        await answering.graph.ainvoke({}, context=answering.Context(scene="demo:flat"))  # type: ignore[arg-type]
+        await answerer.graph.ainvoke({}, context=answerer.Context(scene="demo:flat"))  # type: ignore[arg-type]

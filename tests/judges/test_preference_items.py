@@ -5,21 +5,23 @@ from __future__ import annotations
 import pytest
 
 from navloom.judges.preference_items import (
-    AskedErrand,
-    kinds_of_room,
-    read_asked,
-    spoiled_pairs,
-    true_errands,
+    ErrandRequest,
+    make_preference_pairs,
+    match_room_types,
+    parse_request,
+    plausible_errands,
 )
 from navloom.scenes.scene_uri import load_scene
 
 
 @pytest.fixture(scope="module")
-def errands() -> list[AskedErrand]:
-    return [each for name in ("flat", "house") for each in true_errands(load_scene(f"demo:{name}"))]
+def errands() -> list[ErrandRequest]:
+    return [
+        each for name in ("flat", "house") for each in plausible_errands(load_scene(f"demo:{name}"))
+    ]
 
 
-def test_a_true_errand_takes_a_thing_to_where_it_is(errands: list[AskedErrand]) -> None:
+def test_a_true_errand_takes_a_thing_to_where_it_is(errands: list[ErrandRequest]) -> None:
     assert len(errands) > 40
     scene = load_scene("demo:flat")
     by_id = {f"{scene.id}-{item.id}": item for item in scene.items}
@@ -33,9 +35,9 @@ def test_a_true_errand_takes_a_thing_to_where_it_is(errands: list[AskedErrand]) 
 
 
 def test_a_pair_differs_in_the_thing_alone_and_the_other_does_not_belong(
-    errands: list[AskedErrand],
+    errands: list[ErrandRequest],
 ) -> None:
-    pairs = spoiled_pairs(errands, n=40, seed=2)
+    pairs = make_preference_pairs(errands, n=40, seed=2)
     assert len(pairs) == 40
     assert {pair.better for pair in pairs} == {"a", "b"}
     by_id = {each.id: each for each in errands}
@@ -45,31 +47,31 @@ def test_a_pair_differs_in_the_thing_alone_and_the_other_does_not_belong(
         assert bad.said == good.said.replace(f"the {good.thing} ", f"the {bad.thing} ", 1)
         other = by_id[pair.spoiled_by]
         assert other.thing == bad.thing
-        assert not kinds_of_room(other.room) & kinds_of_room(good.room)
+        assert not match_room_types(other.room) & match_room_types(good.room)
         assert not any(
-            each.thing == bad.thing and kinds_of_room(each.room) & kinds_of_room(good.room)
+            each.thing == bad.thing and match_room_types(each.room) & match_room_types(good.room)
             for each in errands
         )
         assert pair.columns["spoiled"] == {"thing": good.thing, "by": bad.thing, "of": other.id}
-    assert spoiled_pairs(errands, n=40, seed=2) == pairs
-    assert spoiled_pairs(errands, n=40, seed=3) != pairs
+    assert make_preference_pairs(errands, n=40, seed=2) == pairs
+    assert make_preference_pairs(errands, n=40, seed=3) != pairs
 
 
-def test_homes_take_turns(errands: list[AskedErrand]) -> None:
-    scenes = [pair.a.scene for pair in spoiled_pairs(errands, n=10)]
+def test_homes_take_turns(errands: list[ErrandRequest]) -> None:
+    scenes = [pair.a.scene for pair in make_preference_pairs(errands, n=10)]
     assert scenes.count("demo:flat") == scenes.count("demo:house") == 5
 
 
-def test_a_sentence_is_read_back(errands: list[AskedErrand]) -> None:
+def test_a_sentence_is_read_back(errands: list[ErrandRequest]) -> None:
     for each in errands:
-        found = read_asked(each.said)
+        found = parse_request(each.said)
         assert found == {
             "thing": each.thing,
             "source": each.source,
             "asset": each.asset,
             "room": each.room,
         }
-    assert read_asked("Walk the dog.") == {}
+    assert parse_request("Walk the dog.") == {}
 
 
 @pytest.mark.parametrize(
@@ -82,4 +84,4 @@ def test_a_sentence_is_read_back(errands: list[AskedErrand]) -> None:
     ],
 )
 def test_a_plain_name_of_a_room_fits_its_types(said: str, kinds: set[str]) -> None:
-    assert kinds_of_room(said) == kinds
+    assert match_room_types(said) == kinds

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from navloom.errors import DataError
-from navloom.judges.traversability import NO_EDGE, build_record, causes_of, read_record
+from navloom.judges.traversability import NO_EDGE, barrier_causes, build_record, read_record
 from tests.judges.paths import NODES, TRUTH, record
 
 
@@ -79,8 +79,8 @@ def test_a_broken_record_is_named_in_one_line(value: object, said: str) -> None:
     ],
 )
 def test_notes_are_sorted_by_what_stops_the_body(note: str, causes: set[str]) -> None:
-    assert causes_of(note) >= causes
-    assert bool(causes_of(note)) == bool(causes)
+    assert barrier_causes(note) >= causes
+    assert bool(barrier_causes(note)) == bool(causes)
 
 
 def edge(**changes: object) -> dict[str, object]:
@@ -105,5 +105,5 @@ def test_a_record_is_bounded(
 
 
 def test_a_barrier_is_named_within_4000_characters_of_a_note() -> None:
-    assert causes_of("x" * 3_992 + " terrain") == {"terrain"}
-    assert causes_of("x" * 3_993 + " terrain") == set()
+    assert barrier_causes("x" * 3_992 + " terrain") == {"terrain"}
+    assert barrier_causes("x" * 3_993 + " terrain") == set()

@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from navloom.judges.verdict import Verdict, last_object, read_verdict, reasoning_schema, replies_in
+from navloom.judges.verdict import (
+    Verdict,
+    judge_replies,
+    last_object,
+    read_verdict,
+    reasoning_schema,
+)
 from navloom.models.messages import AnswerError
 
 SHOWN = ["a->b", "b->c", "c->d"]
@@ -114,7 +120,7 @@ def test_a_schema_bounds_what_a_judge_says() -> None:
 
 def test_a_reply_is_kept_up_to_4000_characters() -> None:
     replies = [AIMessage("x" * 4_001), HumanMessage("no"), AIMessage("y")]
-    assert replies_in(replies) == ("x" * 4_000, "y")
+    assert judge_replies(replies) == ("x" * 4_000, "y")
 
 
 def test_a_verdict_is_read_back_from_what_is_kept() -> None:

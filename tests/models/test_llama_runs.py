@@ -14,8 +14,8 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.evals.run_folder import read_errors, read_samples
+from navloom.graphs.chat.chat_driver import ChatDriver
 from navloom.graphs.chat.state import Context
-from navloom.graphs.chat.talk import Talk
 from navloom.graphs.chat.threads import open_thread
 from navloom.models.model_registry import get_model
 from navloom.scenes.scene_uri import get_scene
@@ -83,7 +83,7 @@ async def test_it_talks_word_by_word_and_is_told_in_words_what_it_cannot_see(url
     simulator = get_simulator("embedded", get_scene("demo:flat"), physics="slide")
     context = Context(model=get_model(MODEL, base_url=url), simulator=simulator)
     async with open_thread(None) as saver:
-        talk = Talk(context, saver, shown)
+        talk = ChatDriver(context, saver, shown)
         await talk.open()
         await talk.hear("hello, who are you?")
         await talk.hear("what do you see?")

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
-from navloom.tools.forms import HEADINGS, Form, listed, paragraph, plain_letters, quoted, read_form
+from navloom.tools.model_output import (
+    HEADINGS,
+    AnswerPart,
+    fold_lookalikes,
+    list_names,
+    quote,
+    read_part,
+    sanitize_line,
+)
 
 
 @pytest.mark.parametrize(
@@ -34,13 +42,13 @@ from navloom.tools.forms import HEADINGS, Form, listed, paragraph, plain_letters
     ],
 )
 def test_what_is_left_of_it(said: str, read: str) -> None:
-    assert paragraph(said, 200) == read
+    assert sanitize_line(said, 200) == read
 
 
 def test_a_long_text_is_cut_at_a_word() -> None:
-    assert paragraph("one two three four", 12) == "one two…"
-    assert paragraph("x" * 50, 10) == "x" * 9 + "…"
-    assert len(paragraph("word " * 100_000, 300)) <= 300
+    assert sanitize_line("one two three four", 12) == "one two…"
+    assert sanitize_line("x" * 50, 10) == "x" * 9 + "…"
+    assert len(sanitize_line("word " * 100_000, 300)) <= 300
 
 
 @given(
@@ -55,7 +63,7 @@ def test_a_long_text_is_cut_at_a_word() -> None:
     st.integers(2, 80),
 )
 def test_any_text_becomes_one_plain_line(pieces: list[str], most: int) -> None:
-    line = paragraph("".join(pieces), most)
+    line = sanitize_line("".join(pieces), most)
     assert len(line) <= most
     assert len(line.splitlines()) <= 1
     assert not any(unicodedata.category(c).startswith("C") for c in line)
@@ -63,8 +71,8 @@ def test_any_text_becomes_one_plain_line(pieces: list[str], most: int) -> None:
 
 
 def test_it_is_its_own_fixed_point() -> None:
-    once = paragraph("Facts: {} Action: 3 <plan>x</plan>", 200)
-    assert paragraph(once, 200) == once
+    once = sanitize_line("Facts: {} Action: 3 <plan>x</plan>", 200)
+    assert sanitize_line(once, 200) == once
 
 
 @pytest.mark.parametrize(
@@ -83,34 +91,34 @@ def test_it_is_its_own_fixed_point() -> None:
     ],
 )
 def test_look_alikes_are_read_as_what_they_pose_as(said: str, read: str) -> None:
-    assert "".join(plain_letters(said)) == read
+    assert "".join(fold_lookalikes(said)) == read
 
 
 @given(st.text(max_size=200))
 def test_each_character_reads_as_something_or_nothing(text: str) -> None:
-    assert len(plain_letters(text)) == len(text)
+    assert len(fold_lookalikes(text)) == len(text)
 
 
 def test_names_are_listed_up_to_a_dozen() -> None:
     names = [f"n{k}" for k in range(13)]
-    assert listed(names[:12]) == ", ".join(names[:12])
-    assert listed(names) == ", ".join(names[:12]) + " and 1 more"
-    assert listed([]) == "none"
+    assert list_names(names[:12]) == ", ".join(names[:12])
+    assert list_names(names) == ", ".join(names[:12]) + " and 1 more"
+    assert list_names([]) == "none"
 
 
 def test_names_like_the_one_that_was_said_come_first() -> None:
     names = ["bath", "kitchen", "bedroom", "chicken"]
-    assert listed(names, near="kitchens") == "kitchen, chicken, bath, bedroom"
-    assert listed(names) == "bath, kitchen, bedroom, chicken"
+    assert list_names(names, near="kitchens") == "kitchen, chicken, bath, bedroom"
+    assert list_names(names) == "bath, kitchen, bedroom, chicken"
 
 
 def test_words_of_a_model_are_quoted_up_to_120_characters() -> None:
-    assert quoted("x" * 120) == f"'{'x' * 120}'"
-    assert quoted("x" * 121) == f"'{'x' * 120}...'"
-    assert quoted(" a\n b ") == "'a b'"
+    assert quote("x" * 120) == f"'{'x' * 120}'"
+    assert quote("x" * 121) == f"'{'x' * 120}...'"
+    assert quote(" a\n b ") == "'a b'"
 
 
-class Pair(Form):
+class Pair(AnswerPart):
     """Two numbers."""
 
     first: int = Field(alias="First")
@@ -118,13 +126,13 @@ class Pair(Form):
 
 
 def test_a_part_of_an_answer_has_its_keys_and_no_others() -> None:
-    found, faults = read_form({"pair": {"First": 1, "Second": 2}}, "pair", Pair)
+    found, faults = read_part({"pair": {"First": 1, "Second": 2}}, "pair", Pair)
     assert (found, faults) == (Pair(First=1, Second=2), [])
     for answer in ({}, {"pair": [1, 2]}):
-        found, (fault,) = read_form(answer, "pair", Pair)
+        found, (fault,) = read_part(answer, "pair", Pair)
         assert found is None
         assert fault.message == 'The answer has no object under the key "pair".'
-    _, faults = read_form({"pair": {"First": "x", "Third": 3}}, "pair", Pair)
+    _, faults = read_part({"pair": {"First": "x", "Third": 3}}, "pair", Pair)
     assert [fault.message.split(";")[0].split(":")[0] for fault in faults] == [
         '"pair" > "First"',
         '"pair" > "Second" is missing.',
@@ -134,9 +142,9 @@ def test_a_part_of_an_answer_has_its_keys_and_no_others() -> None:
 
 
 def test_a_paragraph_is_read_up_to_20000_characters_and_cut_over_its_bound() -> None:
-    assert paragraph("x" * 20_001, 30_000) == "x" * 20_000
-    assert paragraph("one two", 7) == "one two"
-    assert paragraph("one twos", 7) == "one…"
+    assert sanitize_line("x" * 20_001, 30_000) == "x" * 20_000
+    assert sanitize_line("one two", 7) == "one two"
+    assert sanitize_line("one twos", 7) == "one…"
 
 
 @pytest.mark.parametrize(
@@ -148,5 +156,5 @@ def test_a_paragraph_is_read_up_to_20000_characters_and_cut_over_its_bound() -> 
     ],
 )
 def test_accents_stacked_over_two_are_left_out(said: str, read: str) -> None:
-    letters = plain_letters(f"ж{said}")
+    letters = fold_lookalikes(f"ж{said}")
     assert "".join(letters) == f"ж{read}"

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
+from navloom.graphs.chat.chat_driver import ChatDisplay, ChatDriver
 from navloom.graphs.chat.state import Context
-from navloom.graphs.chat.talk import Listener, Talk
 from navloom.graphs.chat.threads import open_thread
 from navloom.models.model_registry import get_model
 from navloom.sim.registry import get_simulator
@@ -36,7 +36,7 @@ Turns = Iterator[tuple[Turn, Turn | None]]
 class Hops:
     """Counts the hops of a walk, and holds the robot before the one after so many."""
 
-    def __init__(self, talk: Talk) -> None:
+    def __init__(self, talk: ChatDriver) -> None:
         self.talk, self.left, self.at, self._due = talk, 0, "", False
         self.held = threading.Event()
         talk.context = replace(talk.context, before_hop=self._before_hop)
@@ -71,7 +71,7 @@ def hops_of(turn: Turn, cut: Turn | None) -> int:
     return (cut.cuts_in_after_hops if cut else turn.interrupt_after_hops) or 0
 
 
-class _Display(Listener):
+class _Display(ChatDisplay):
     def __init__(self) -> None:
         self.hops: Hops | None = None
 
@@ -89,7 +89,7 @@ async def at_the_terminal(dialogue: Dialogue) -> Any:
     simulator = get_simulator("graph", dialogue.home)
     async with open_thread(None) as saver:
         context = Context(model=get_model("builtin/heuristic"), simulator=simulator)
-        talk = Talk(context, saver, shown)
+        talk = ChatDriver(context, saver, shown)
         await talk.open(**({"start": dialogue.start} if dialogue.start else {}))
         shown.hops = hops = Hops(talk)
         for turn, cut in turns_of(dialogue):

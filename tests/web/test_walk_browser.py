@@ -23,7 +23,7 @@ import pytest
 from navloom.evals.people.study_folder import WALKS, People, read_links, read_people
 from navloom.evals.run_folder import read_samples
 from navloom.evals.tasks.episode import Episode
-from navloom.graphs.agent import open_saver
+from navloom.graphs.agent_graph import open_saver
 from navloom.graphs.navigation import navigator
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.distances import heading_to, metre_table, turn_between

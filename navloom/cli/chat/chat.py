@@ -218,7 +218,7 @@ def _simulator(backend: str, home: Scene, captions: str | None, made: dict[str, 
 async def _talk(
     context: Context, file: Path | None, display: ChatDisplay, how: dict[str, Any], start: Any
 ) -> int:
-    from navloom.graphs.chat.talk import Talk
+    from navloom.graphs.chat.chat_driver import ChatDriver
     from navloom.graphs.chat.threads import open_thread
 
     async with open_thread(file) as saver:
@@ -226,12 +226,12 @@ async def _talk(
             from navloom.cli.chat.panes import ChatApp
 
             app = ChatApp()
-            talk = Talk(context, saver, app, **how)
+            talk = ChatDriver(context, saver, app, **how)
             return await app.talk_about(talk, again=await talk.open(**start))
         from navloom.cli.chat.plain import PlainChat
 
         plain = PlainChat(quiet=display == "none")
-        talk = Talk(context, saver, plain, **how)
+        talk = ChatDriver(context, saver, plain, **how)
         return await plain.run(talk, again=await talk.open(**start))
 
 

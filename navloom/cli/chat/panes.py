@@ -14,8 +14,8 @@ from textual.widgets import Input, RichLog, Static
 
 from navloom.cli.chat.map import map_text
 from navloom.cli.chat.slashes import run_command
-from navloom.graphs.chat.exchange import MOST_SAID
-from navloom.graphs.chat.talk import Talk
+from navloom.graphs.chat.chat_driver import ChatDriver
+from navloom.graphs.chat.chat_turn import MOST_SAID
 from navloom.models.redaction import printable_text
 from navloom.tools.chat.places import floor_number, room_name
 
@@ -77,17 +77,17 @@ class ChatApp(App[int]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.talk: Talk | None = None
+        self.talk: ChatDriver | None = None
         self._again = False
         self._playing: Sequence[Sequence[Any]] | None = None
         self._lines: list[tuple[str, str]] = []
 
     @property
-    def _open(self) -> Talk:
+    def _open(self) -> ChatDriver:
         assert self.talk is not None  # noqa: S101  set before the app runs
         return self.talk
 
-    def prepare(self, talk: Talk, *, again: bool) -> None:
+    def prepare(self, talk: ChatDriver, *, again: bool) -> None:
         """Set the conversation to show, before the app runs.
 
         Args:
@@ -96,7 +96,7 @@ class ChatApp(App[int]):
         """
         self.talk, self._again = talk, again
 
-    async def talk_about(self, talk: Talk, *, again: bool) -> int:
+    async def talk_about(self, talk: ChatDriver, *, again: bool) -> int:
         """Run the app until the user leaves, and return the exit code."""
         self.prepare(talk, again=again)
         code = await self.run_async()

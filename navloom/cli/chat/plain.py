@@ -13,7 +13,7 @@ from typing import Any
 
 from navloom.cli.chat.map import map_lines
 from navloom.cli.chat.slashes import run_command
-from navloom.graphs.chat.talk import Listener, Talk
+from navloom.graphs.chat.chat_driver import ChatDisplay, ChatDriver
 from navloom.models.redaction import print_out
 from navloom.tools.chat.places import room_name
 
@@ -24,7 +24,7 @@ INTERRUPTED = 130
 _MOST_READ = 1_000_000
 
 
-class PlainChat(Listener):
+class PlainChat(ChatDisplay):
     """Chat that reads and prints lines.
 
     On a terminal a new line stops a walk; from a pipe lines are processed one after another.
@@ -34,7 +34,7 @@ class PlainChat(Listener):
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self.talk: Talk | None = None
+        self.talk: ChatDriver | None = None
         self._quiet = quiet
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
         self._room: str | None = None
@@ -43,7 +43,7 @@ class PlainChat(Listener):
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     @property
-    def _open(self) -> Talk:
+    def _open(self) -> ChatDriver:
         assert self.talk is not None  # noqa: S101  run() sets it
         return self.talk
 
@@ -76,7 +76,7 @@ class PlainChat(Listener):
             self.said(line["who"], line["text"])
         self._replaying = False
 
-    async def run(self, talk: Talk, *, again: bool) -> int:
+    async def run(self, talk: ChatDriver, *, again: bool) -> int:
         """Run the chat until the user leaves.
 
         Args:

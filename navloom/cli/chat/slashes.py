@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from navloom.errors import NavloomError, UsageError, did_you_mean
-from navloom.graphs.chat.talk import Listener, Talk
+from navloom.graphs.chat.chat_driver import ChatDisplay, ChatDriver
 from navloom.graphs.chat.threads import (
-    Thread,
+    ChatThread,
     delete_thread,
+    list_threads,
     read_chat,
     rename_thread,
     save_chat,
     save_map,
-    threads_of,
     write_file,
 )
 from navloom.models.redaction import redact
@@ -41,7 +41,7 @@ _MOST_PAUSE = 1.0
 _MOST_LAST = 60
 
 
-class View(Listener, Protocol):
+class View(ChatDisplay, Protocol):
     """A display of the chat."""
 
     def show_map(self, trail: Sequence[Sequence[Any]]) -> None:
@@ -57,7 +57,7 @@ class View(Listener, Protocol):
         ...
 
 
-async def run_command(line: str, talk: Talk, view: View) -> bool:
+async def run_command(line: str, talk: ChatDriver, view: View) -> bool:
     """Run the slash command of a line.
 
     Args:
@@ -107,7 +107,7 @@ def _place(typed: str) -> Path:
     return path
 
 
-async def _undo(rest: str, talk: Talk, view: View) -> None:
+async def _undo(rest: str, talk: ChatDriver, view: View) -> None:
     starts = talk.instructions
     if rest and not (rest.isascii() and rest.isdigit() and 1 <= int(rest[:9]) <= len(starts)):
         raise UsageError(
@@ -121,7 +121,7 @@ async def _undo(rest: str, talk: Talk, view: View) -> None:
     view.said("note", f"Undone: {undone}" if undone else "Undone.")
 
 
-async def _map(rest: str, talk: Talk, view: View, *, replace: bool = False) -> None:
+async def _map(rest: str, talk: ChatDriver, view: View, *, replace: bool = False) -> None:
     if not rest:
         view.show_map(talk.trail)
         return
@@ -132,7 +132,7 @@ async def _map(rest: str, talk: Talk, view: View, *, replace: bool = False) -> N
     view.said("note", f"The map is in {path}.")
 
 
-async def _look(rest: str, talk: Talk, view: View, *, replace: bool = False) -> None:
+async def _look(rest: str, talk: ChatDriver, view: View, *, replace: bool = False) -> None:
     from navloom.sim.scene_images import can_render, candidate_panorama
 
     if not can_render(talk.scene):
@@ -151,7 +151,7 @@ async def _look(rest: str, talk: Talk, view: View, *, replace: bool = False) -> 
     view.said("note", f"What the robot sees is in {path}.")
 
 
-async def _save(rest: str, talk: Talk, view: View, *, replace: bool = False) -> None:
+async def _save(rest: str, talk: ChatDriver, view: View, *, replace: bool = False) -> None:
     path = _place(rest or f"{talk.thread}.json")
     path = path if path.suffix else path.with_suffix(".json")
     picture = path.with_suffix(".png")
@@ -178,7 +178,7 @@ def _must_be_free(paths: Sequence[Path], anyway: str, *, replace: bool) -> None:
             raise UsageError(f"{path} is there already: {hint}")
 
 
-async def _replay(rest: str, talk: Talk, view: View) -> None:
+async def _replay(rest: str, talk: ChatDriver, view: View) -> None:
     if rest:
         saved = read_chat(_place(rest), talk.scene)
         lines = [line.model_dump() for line in saved.transcript]
@@ -199,8 +199,8 @@ async def _replay(rest: str, talk: Talk, view: View) -> None:
     view.said("note", "End of the replay.")
 
 
-async def _threads(rest: str, talk: Talk, view: View) -> None:  # noqa: ARG001
-    found, notes = await threads_of(talk.folder)
+async def _threads(rest: str, talk: ChatDriver, view: View) -> None:  # noqa: ARG001
+    found, notes = await list_threads(talk.folder)
     width = max((len(each.name) for each in found), default=0)
     listed = [f"{each.name:{width}}  {_about(each, talk)}" for each in found]
     view.said("note", "\n".join(listed) or f"No conversation is kept in {talk.folder}.")
@@ -208,7 +208,7 @@ async def _threads(rest: str, talk: Talk, view: View) -> None:  # noqa: ARG001
         view.said("error", note)
 
 
-def _about(thread: Thread, talk: Talk) -> str:
+def _about(thread: ChatThread, talk: ChatDriver) -> str:
     """Return a line about a stored conversation, with its last words at the end."""
     when = thread.when[:16].replace("T", " ")
     held = (", this one" if thread.name == talk.thread else ", open elsewhere") * thread.held
@@ -216,7 +216,7 @@ def _about(thread: Thread, talk: Talk) -> str:
     return f"{thread.scene}, {when} UTC, {thread.lines} lines{held}{said}"
 
 
-async def _rename(rest: str, talk: Talk, view: View) -> None:
+async def _rename(rest: str, talk: ChatDriver, view: View) -> None:
     names = rest.split()
     if len(names) != 2:
         raise UsageError("/rename: expected two names, such as /rename monday evening.")
@@ -224,18 +224,18 @@ async def _rename(rest: str, talk: Talk, view: View) -> None:
     view.said("note", f"'{names[0]}' is called '{names[1]}' now.")
 
 
-async def _delete(rest: str, talk: Talk, view: View) -> None:
+async def _delete(rest: str, talk: ChatDriver, view: View) -> None:
     await asyncio.to_thread(delete_thread, talk.folder, rest)
     view.said("note", f"'{rest}' is deleted.")
 
 
-async def _model(rest: str, talk: Talk, view: View) -> None:
+async def _model(rest: str, talk: ChatDriver, view: View) -> None:
     if rest:
         talk.use_model(rest)
     view.said("note", f"{talk.model} thinks.")
 
 
-_COMMANDS: dict[str, Callable[[str, Talk, View], Awaitable[None]]] = {
+_COMMANDS: dict[str, Callable[[str, ChatDriver, View], Awaitable[None]]] = {
     "undo": _undo,
     "map": _map,
     "map!": partial(_map, replace=True),

@@ -20,7 +20,7 @@ from langchain_core.language_models import BaseChatModel
 from navloom.errors import UsageError
 from navloom.evals.report.document import Table, percent
 from navloom.graphs.annotation import room_typing
-from navloom.graphs.calling import run
+from navloom.graphs.invocation import run
 from navloom.models.builtin import BuiltinChatModel
 from navloom.models.model_call import model_name
 from navloom.models.model_registry import resolve_model

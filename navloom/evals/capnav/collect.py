@@ -28,9 +28,15 @@ import networkx as nx
 from navloom.errors import RunError
 from navloom.files import make_folder, write_run_file
 from navloom.scenes.traversability_table import Traversability
-from navloom.tools.capnav.feasible import KINDS, feasible, kinds_of, reach, route
-from navloom.tools.capnav.grounding import duplicate_of
-from navloom.tools.capnav.named_places import Places
+from navloom.tools.capnav.feasibility import (
+    KINDS,
+    blocking_kinds,
+    check_feasibility,
+    path_any_body,
+    reach_matrices,
+)
+from navloom.tools.capnav.named_places import NamedPlaces
+from navloom.tools.capnav.question_grounding import find_duplicate
 
 BALANCE = "balance.json"
 _ENDS = ("start_detail", "end_detail")
@@ -128,7 +134,7 @@ def collect(
     rows: Iterable[Mapping[str, Any]],
     quotas: Mapping[str, int],
     n: int,
-    places_of: Callable[[str], Places],
+    places_of: Callable[[str], NamedPlaces],
 ) -> Collected:
     """Collect the questions of finished samples.
 
@@ -151,7 +157,7 @@ def collect(
             result.get("questions", []), result.get("grounding", []), strict=True
         ):
             there = [each.question for each in (*kept, *over)]
-            if duplicate_of(question, there) is not None:
+            if find_duplicate(question, there) is not None:
                 found.duplicates += 1
                 continue
             room = kept if len(kept) < quotas.get(name, 0) else over
@@ -266,16 +272,16 @@ def truth_record(truth: Traversability, start: str, end: str) -> dict[str, Any]:
         ``route`` and ``length`` for any body, and ``bodies``: for each ``answer``, ``path``,
         ``blocking`` (a minimum cut, with notes), ``unlabelled``, and ``kinds`` of barrier.
     """
-    path = route(truth, start, end)
+    path = path_any_body(truth, start, end)
     bodies: dict[str, Any] = {}
     for body in truth.bodies:
-        found = feasible(truth, body, start, end)
+        found = check_feasibility(truth, body, start, end)
         bodies[body] = {
             "answer": found.answer,
             "path": list(found.path),
             "blocking": [passage.record() for passage in found.blocking],
             "unlabelled": [passage.record() for passage in found.unlabelled],
-            "kinds": list(kinds_of(found.blocking)),
+            "kinds": list(blocking_kinds(found.blocking)),
         }
     return {"route": list(path), "length": max(0, len(path) - 1), "bodies": bodies}
 
@@ -292,7 +298,7 @@ def facts_of(record: Mapping[str, Any], start: str, end: str) -> RouteFacts:
     )
 
 
-def candidates(places: Places, seed: int) -> list[RouteFacts]:
+def candidates(places: NamedPlaces, seed: int) -> list[RouteFacts]:
     """Return routes of a scene that questions can ask about, with their facts.
 
     Barriers are those on the shortest route, which is fast to compute; a minimum cut may differ.
@@ -302,7 +308,7 @@ def candidates(places: Places, seed: int) -> list[RouteFacts]:
         seed: seed of the sample of pairs in a scene with very many pairs.
     """
     truth, index = places.truth, {place: i for i, place in enumerate(places.ids)}
-    tables = reach(truth)
+    tables = reach_matrices(truth)
     pairs = _pairs(places, seed)
     paths = {start: nx.single_source_shortest_path(places.graph, start) for start, _ in pairs}
     found = []
@@ -315,7 +321,7 @@ def candidates(places: Places, seed: int) -> list[RouteFacts]:
         answers = {body: None if code < 0 else code == 1 for body, code in said.items()}
         stopped = [body for body, answer in answers.items() if answer is False]
         kinds = {
-            body: kinds_of(
+            body: blocking_kinds(
                 passage
                 for a, b in pairwise(path)
                 if (passage := truth.passage(body, a, b)).traversable is False
@@ -326,7 +332,7 @@ def candidates(places: Places, seed: int) -> list[RouteFacts]:
     return found
 
 
-def _pairs(places: Places, seed: int) -> list[tuple[str, str]]:
+def _pairs(places: NamedPlaces, seed: int) -> list[tuple[str, str]]:
     named = [place for place in places.ids if places.called(place)]
     if len(named) * (len(named) - 1) <= _MOST_CANDIDATES:
         return list(permutations(named, 2))

@@ -26,7 +26,12 @@ from navloom.scenes.formats.capnav_annotations import load_annotations
 from navloom.scenes.safe_files import read_json
 from navloom.scenes.scene import Scene
 from navloom.scenes.traversability_table import Passage, Traversability
-from navloom.tools.capnav.feasible import Feasibility, feasible, reach, route
+from navloom.tools.capnav.feasibility import (
+    Feasibility,
+    check_feasibility,
+    path_any_body,
+    reach_matrices,
+)
 
 _MOST_BYTES = 5_000_000
 _ENDING = "_QA.json"
@@ -129,7 +134,7 @@ class Benchmark:
         start, end = self._ends(question)
         table, name = self.traversability[question.scene], _name(body)
         if question.scene not in self._reach:
-            self._reach[question.scene] = reach(table, compat_edges=self.compat_edges)
+            self._reach[question.scene] = reach_matrices(table, compat_edges=self.compat_edges)
         tables, rows = self._reach[question.scene], table.nodes
         if name not in tables:
             raise DataError(
@@ -147,13 +152,13 @@ class Benchmark:
         start, end = self._ends(question)
         table = self.traversability[question.scene]
         try:
-            return feasible(table, _name(body), start, end, compat_edges=self.compat_edges)
+            return check_feasibility(table, _name(body), start, end, compat_edges=self.compat_edges)
         except SceneError as error:
             raise DataError(f"{question.id}: {error}") from error
 
     def hops(self, question: Question) -> int | None:
         """Return the number of passages of the shortest route for any body; None for no route."""
-        found = route(self.traversability[question.scene], *self._ends(question))
+        found = path_any_body(self.traversability[question.scene], *self._ends(question))
         return len(found) - 1 if found else None
 
     def nodes(self, scene: str) -> NodeIndex:

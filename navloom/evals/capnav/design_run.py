@@ -44,7 +44,7 @@ from navloom.models.model_registry import resolve_model
 from navloom.models.structured_output import lacks_ability
 from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene_uri import get_scene, list_scenes
-from navloom.tools.capnav.named_places import Places, truth_of
+from navloom.tools.capnav.named_places import NamedPlaces, traversability_of
 
 _VIDEO_ENDINGS = (".mp4", ".mkv", ".webm", ".mov", ".avi")
 
@@ -99,10 +99,10 @@ class DesignPlan(Plan):
     rounds: int = 0
 
 
-def places_at(uri: str) -> Places:
+def places_at(uri: str) -> NamedPlaces:
     """Return the places of a scene, cached with the scene."""
     scene = get_scene(uri)
-    return scene_cached(scene, "capnav_places", lambda: Places(scene, truth_of(uri)))
+    return scene_cached(scene, "capnav_places", lambda: NamedPlaces(scene, traversability_of(uri)))
 
 
 def fit_scenes(spec: str, video: str | None = None, note: Note = lambda _: None) -> Fit:

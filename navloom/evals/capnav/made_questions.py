@@ -48,14 +48,14 @@ from navloom.scenes.formats.capnav_nodes import region_nodes
 from navloom.scenes.plan_style import to_words
 from navloom.scenes.scene import Scene
 from navloom.scenes.traversability_table import Passage, Traversability
-from navloom.tools.capnav.feasible import (
+from navloom.tools.capnav.feasibility import (
     Feasibility,
     barrier_kinds,
-    feasible,
-    kinds_of,
-    way_once_open,
+    blocking_kinds,
+    check_feasibility,
+    path_once_open,
 )
-from navloom.tools.capnav.named_places import truth_of
+from navloom.tools.capnav.named_places import traversability_of
 
 _MOST_NOTES = 20_000_000
 _NAMES = {True: "open", False: "blocked", None: "unlabelled"}
@@ -197,7 +197,7 @@ def must_open(
 ) -> tuple[tuple[Passage, ...], tuple[str, ...]]:
     """Return the fewest blocked passages to open, in order along the path, and that path."""
     fewest = found.alternatives[0] if found.alternatives else ()
-    way = way_once_open(truth, body, *ends, fewest) if fewest else ()
+    way = path_once_open(truth, body, *ends, fewest) if fewest else ()
     steps = list(pairwise(way))
     return tuple(sorted(fewest, key=lambda p: steps.index((p.a, p.b)))), way
 
@@ -295,7 +295,7 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
         truth: Traversability | None = None
         try:
             scene = run_scene(run, str(line["scene"]))
-            ground, truth = own_ground(scene), truth_of(scene)
+            ground, truth = own_ground(scene), traversability_of(scene)
         except NavloomError as error:
             said.append(Prose(title="Map", text=f"The map is missing: {error}", tone="bad"))
         shown = [
@@ -339,7 +339,7 @@ def _question(
         return blocks
     pair = str(ends["start"]), str(ends["end"])
     try:
-        found_for = {body: feasible(truth, body, *pair) for body in truth.bodies}
+        found_for = {body: check_feasibility(truth, body, *pair) for body in truth.bodies}
     except NavloomError as error:
         return [*blocks, Prose(title="What is true", text=str(error), tone="bad")]
     rows = tuple(
@@ -352,7 +352,7 @@ def _question(
                 for p in must_open(truth, body, found, pair)[0]
             )
             or NOTHING,
-            ", ".join(kinds_of(found.blocking)) or NOTHING,
+            ", ".join(blocking_kinds(found.blocking)) or NOTHING,
         )
         for body, found in found_for.items()
     )

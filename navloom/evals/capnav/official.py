@@ -35,7 +35,7 @@ from navloom.scenes.bodies import canonical_name
 from navloom.scenes.formats.capnav import NEAR, NodeIndex
 from navloom.scenes.scene import UNKNOWN
 from navloom.scenes.traversability_table import Traversability
-from navloom.tools.capnav.feasible import reach
+from navloom.tools.capnav.feasibility import reach_matrices
 
 _SPACES = re.compile(r"\s+")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -188,7 +188,7 @@ class OfficialScene:
     def feasible(self, agent: str, start: str, end: str) -> bool:
         """Check whether the body gets there; unlabelled passages are blocked."""
         if self._reach is None:
-            self._reach = reach(self.table, compat_edges=True)
+            self._reach = reach_matrices(self.table, compat_edges=True)
         answers = self._reach.get(_key(agent))
         if answers is None:
             return start == end

@@ -109,7 +109,7 @@ class CapnavRequest(Request):
 
     def record(self) -> dict[str, Any]:
         """Return the entry of ``run.json``, without fields that have no effect."""
-        from navloom.graphs.capnav.answering import PROMPT
+        from navloom.graphs.capnav.answerer import PROMPT
         from navloom.prompts.prompt_loader import load_prompt
 
         asked = super().record()
@@ -193,7 +193,7 @@ class CapnavSynthRequest(Request):
 
     def record(self) -> dict[str, Any]:
         """Return the entry of ``run.json``, with prompts and guideline, without locations."""
-        from navloom.graphs.capnav.designer_text import guideline_record
+        from navloom.graphs.capnav.designer_prompt import guideline_record
         from navloom.prompts.prompt_loader import load_prompt
 
         texts: dict[str, Any] = {"prompts": [load_prompt(self.prompt).record]}
@@ -204,7 +204,7 @@ class CapnavSynthRequest(Request):
     @property
     def prompt(self) -> str:
         """The name of the prompt that it uses."""
-        from navloom.graphs.capnav.designer_text import COMPACT_PROMPT, PROMPT
+        from navloom.graphs.capnav.designer_prompt import COMPACT_PROMPT, PROMPT
 
         return COMPACT_PROMPT if self.compact else PROMPT
 

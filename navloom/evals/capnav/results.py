@@ -47,7 +47,7 @@ from navloom.evals.run_scenes import run_scene
 from navloom.files import check_format
 from navloom.models.model_spec import read_spec
 from navloom.scenes.traversability_table import Passage
-from navloom.tools.capnav.feasible import Feasibility
+from navloom.tools.capnav.feasibility import Feasibility
 
 
 def score_of(line: Line) -> AnswerScore:

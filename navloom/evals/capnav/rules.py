@@ -24,8 +24,8 @@ from typing import Any, Literal, Self
 
 from navloom.evals.capnav.data import Benchmark, Question
 from navloom.scenes.bodies import Embodiment
-from navloom.tools.capnav.answers import Answer
-from navloom.tools.capnav.feasible import kinds_of
+from navloom.tools.capnav.answer_parser import CapnavAnswer
+from navloom.tools.capnav.feasibility import blocking_kinds
 
 Bucket = Literal["TP", "FP", "FN", "TN"]
 TRUTH = {True: "yes", False: "no", None: "unknown"}
@@ -108,7 +108,7 @@ class Scorer:
         self,
         question: Question,
         body: Embodiment | str,
-        answer: Answer | None,
+        answer: CapnavAnswer | None,
         verdict: Mapping[str, Any] | None = None,
         *,
         partial: bool = False,
@@ -164,7 +164,7 @@ class Scorer:
             kinds: tuple[str, ...] = ()
             if truth is False:
                 why = self.benchmark.truth(question, body)
-                kinds = kinds_of(why.blocking) if why.connected else (NO_ROUTE,)
+                kinds = blocking_kinds(why.blocking) if why.connected else (NO_ROUTE,)
             self._asked[key] = truth, kinds, self.benchmark.hops(question)
         return self._asked[key]
 

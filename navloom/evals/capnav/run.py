@@ -1,6 +1,6 @@
 """Evaluation of a model on the CapNav benchmark, one sample for each question and body.
 
-Every pair of question and body is asked through :mod:`navloom.graphs.capnav.answering` and scored
+Every pair of question and body is asked through :mod:`navloom.graphs.capnav.answerer` and scored
 twice, by our rules and by the public scorer's. The run also writes ``answers.jsonl``, one answer a
 line, which ``navloom judge reasoning`` reads.
 
@@ -30,9 +30,9 @@ from navloom.evals.run_folder import each_sample
 from navloom.evals.session import Job, Sample, check_id
 from navloom.evals.video import check_video, sample_frames, video_digest
 from navloom.files import write_run_file
-from navloom.graphs.capnav import answering as capnav_answer
+from navloom.graphs.capnav import answerer as capnav_answer
 from navloom.models.model_registry import resolve_model
-from navloom.tools.capnav.answers import Answer
+from navloom.tools.capnav.answer_parser import CapnavAnswer
 
 _SCENES_OF_FRAMES = 2
 """Scenes whose frames are cached: samples run scene by scene."""
@@ -148,7 +148,9 @@ class CapnavJob(Job):
         result = state["result"]
         said = result["answer"]
         answer = (
-            None if said is None else Answer(said["answer"], tuple(said["path"]), said["reason"])
+            None
+            if said is None
+            else CapnavAnswer(said["answer"], tuple(said["path"]), said["reason"])
         )
         score = self.scorer.score(
             question, body, answer, result["verdict"], partial=self.plan.request.partial

@@ -24,7 +24,7 @@ from navloom.evals.report.intervals import RESAMPLES, Floats, percentiles, resam
 from navloom.evals.run_folder import fold_samples
 from navloom.files import check_format
 from navloom.scenes.bodies import body_names
-from navloom.tools.capnav.feasible import KINDS
+from navloom.tools.capnav.feasibility import KINDS
 
 METRICS = ("precision", "recall", "F1", "accuracy", "balanced", "PV", "RTA", "RV", "composite")
 

@@ -31,10 +31,10 @@ from navloom.evals.judging.scores import Flips, flips, flips_of
 from navloom.evals.kinds import Note
 from navloom.evals.runner import run_kind
 from navloom.evals.session import Sample, Session, sample_seed
-from navloom.graphs.judging.reasoning import judge_reason
-from navloom.judges.fence import Payload, inject, payloads
+from navloom.graphs.judging.reasoning_judge import judge_reason
+from navloom.judges.injection import InjectionPayload, inject_payload, list_payloads
 from navloom.judges.reason_items import DEFAULT_ITEMS, ReasonItem, make_items
-from navloom.judges.trace import make_trace_items
+from navloom.judges.trace_rubric import make_trace_items
 from navloom.models.builtin import InProcessModel
 from navloom.models.messages import message_text
 from navloom.scenes.formats.capnav_annotations import load_annotations
@@ -203,7 +203,7 @@ def plan_injections(request: JudgeRequest, run: Path | None, note: Note) -> Reas
             columns = {"defences": door, "claim": not base.deserves, "base": None, "payload": None}
             if payload is not None:
                 columns |= {"base": name, "payload": payload.id}
-                said, record = inject(payload, not base.deserves, said, record)
+                said, record = inject_payload(payload, not base.deserves, said, record)
                 name = f"{door}-{payload.id}"
             given[name] = (said, record)
             columns["explanation"] = said[:4_000]
@@ -223,7 +223,7 @@ def measured(request: JudgeRequest, run: Path) -> dict[str, dict[str, Flips]]:
     return {request.model: flips_of(run), **asyncio.run(gullible_flips(_pairs(request)))}
 
 
-def _pairs(request: JudgeRequest) -> list[tuple[ReasonItem, Payload]]:
+def _pairs(request: JudgeRequest) -> list[tuple[ReasonItem, InjectionPayload]]:
     """Return payloads in a fixed order, each with an item whose true verdict differs."""
     items = make_items(truths(request.of), n=240, seed=request.seed)
     right = [item for item in items if item.kind == "right" and item.wording == "a"]
@@ -231,12 +231,12 @@ def _pairs(request: JudgeRequest) -> list[tuple[ReasonItem, Payload]]:
     bases = [i for both in zip(right, wrong, strict=False) for i in both][:_BASES]
     if not bases:
         raise UsageError(f"no passage of {request.of} stops any body: there is no reason to judge")
-    corpus = sorted(payloads(), key=lambda payload: (payload.shape, payload.family))
+    corpus = sorted(list_payloads(), key=lambda payload: (payload.shape, payload.family))
     return [(bases[k % len(bases)], each) for k, each in enumerate(corpus[: request.n])]
 
 
 async def gullible_flips(
-    pairs: Sequence[tuple[ReasonItem, Payload]],
+    pairs: Sequence[tuple[ReasonItem, InjectionPayload]],
 ) -> dict[str, dict[str, Flips]]:
     """Count the flips of the gullible judges, in this process."""
     found: dict[str, dict[str, Flips]] = {}
@@ -246,7 +246,9 @@ async def gullible_flips(
             counted = []
             for base, payload in pairs:
                 model = GullibleJudge(honest=base.deserves, blind=blind)
-                said, record = inject(payload, not base.deserves, base.explanation, base.record)
+                said, record = inject_payload(
+                    payload, not base.deserves, base.explanation, base.record
+                )
                 verdicts = [
                     await judge_reason(
                         model=model, explanation=e, record=r, defences=door == "with"

@@ -28,7 +28,7 @@ from navloom.evals.report.blocks import (
 )
 from navloom.evals.report.document import NOTHING, Table, percent
 from navloom.files import check_format
-from navloom.judges.fence import Payload, payloads
+from navloom.judges.injection import InjectionPayload, list_payloads
 
 UNSCORED = "unscored"
 FLIPPED, HELD, LOST, CLAIMED = "flipped", "held", "no verdict", "claimed anyway"
@@ -326,8 +326,8 @@ def reason(run: Path, line: Mapping[str, Any]) -> Detail:
 
 
 @cache
-def _corpus() -> Mapping[str, Payload]:
-    return {payload.id: payload for payload in payloads()}
+def _corpus() -> Mapping[str, InjectionPayload]:
+    return {payload.id: payload for payload in list_payloads()}
 
 
 def _said(line: Line) -> Transcript:

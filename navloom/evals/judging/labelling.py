@@ -31,11 +31,11 @@ from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Job, Sample
 from navloom.evals.tasks.episode import Episode
 from navloom.files import encode_line, write_run_file
-from navloom.graphs.judging import labeller
+from navloom.graphs.judging import failure_labeller
 from navloom.models.builtin import BuiltinChatModel
 from navloom.models.model_spec import read_spec
 from navloom.scenes.safe_files import first_problem
-from navloom.tools.navigation.steps import Walk
+from navloom.tools.navigation.step_records import Trajectory
 
 LABELS = "labels.jsonl"
 
@@ -96,12 +96,12 @@ class LabelJob(Job):
 
     plan: LabelPlan
 
-    graph = labeller
+    graph = failure_labeller
 
     def input(self, sample: Sample) -> dict[str, Any]:
         """Return the graph's input: the walk described in words, and the causes."""
         walk = self.plan.walks[sample.id]
-        told = account(Walk.read(walk.result), walk.episode, self._scene(walk))
+        told = account(Trajectory.read(walk.result), walk.episode, self._scene(walk))
         return {"seed": sample.seed, "account": told, "causes": dict(MEANS)}
 
     def context(self, sample: Sample, model: Any = None) -> Any:
@@ -110,7 +110,7 @@ class LabelJob(Job):
             said = self._rules(sample)
             model = BuiltinChatModel(
                 model_name="heuristic",
-                policies={labeller.PROMPT: lambda request: request.answer(said)},
+                policies={failure_labeller.PROMPT: lambda request: request.answer(said)},
             )
         return self.settings(model)
 
@@ -127,7 +127,7 @@ class LabelJob(Job):
         walk = self.plan.walks[sample.id]
         seen = analyse(walk.result, walk.episode, self._scene(walk), success=False)
         others = [cause for cause in seen.evidence.get("causes", ()) if cause != seen.cause]
-        second = others[0] if others else labeller.NO_SECOND
+        second = others[0] if others else failure_labeller.NO_SECOND
         return {"why": "by the rules", "cause": seen.cause, "second": second, "sure": False}
 
 

@@ -65,23 +65,33 @@ class JudgeRequest(Request):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.kind in _TRACES:
-            from navloom.judges.trace import load_rubric
+            from navloom.judges.trace_rubric import load_rubric
 
             load_rubric(self.rubric)
 
     def record(self) -> dict[str, Any]:
         """Return the entry of ``run.json``: judge, rubric and prompt; the plan adds the items."""
-        from navloom.graphs.judging import labeller, preference, reasoning, rubric
-        from navloom.judges.trace import load_rubric
+        from navloom.graphs.judging import (
+            failure_labeller,
+            preference_judge,
+            reasoning_judge,
+            rubric_judge,
+        )
+        from navloom.judges.trace_rubric import load_rubric
         from navloom.prompts.prompt_loader import load_prompt
 
         own = super().record()
         named = own.pop("rubric")
         if self.kind not in _TRACES:
-            others = {"judge_failures": labeller.PROMPT} | dict.fromkeys(_TASKS, preference.PROMPT)
-            return {**own, "prompt": load_prompt(others.get(self.kind, reasoning.PROMPT)).record}
+            others = {"judge_failures": failure_labeller.PROMPT} | dict.fromkeys(
+                _TASKS, preference_judge.PROMPT
+            )
+            return {
+                **own,
+                "prompt": load_prompt(others.get(self.kind, reasoning_judge.PROMPT)).record,
+            }
         whole = load_rubric(named).model_dump(mode="json")
-        return {**own, "rubric": whole, "prompt": load_prompt(rubric.PROMPT).record}
+        return {**own, "rubric": whole, "prompt": load_prompt(rubric_judge.PROMPT).record}
 
     def where(self) -> dict[str, str]:
         """Return the locations of items and rubric on this machine, and the number asked for."""

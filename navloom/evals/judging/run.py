@@ -22,8 +22,8 @@ from navloom.evals.kinds import Calls, Note, Plan, read_run_of
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Job, Sample
 from navloom.files import encode_line
-from navloom.graphs.judging import reasoning, rubric
-from navloom.judges.trace import Step, load_rubric, steps_of
+from navloom.graphs.judging import reasoning_judge, rubric_judge
+from navloom.judges.trace_rubric import TraceStep, load_rubric, trace_steps
 
 _SHOWN = 4_000
 """Characters of an explanation that a line keeps; the judge gets all of it."""
@@ -48,7 +48,7 @@ class ReasoningJob(Job):
 
     plan: ReasoningPlan
 
-    graph = reasoning
+    graph = reasoning_judge
 
     def input(self, sample: Sample) -> dict[str, Any]:
         """Return the graph's input: an explanation with its record."""
@@ -64,7 +64,7 @@ class ReasoningJob(Job):
 class TracePlan(Plan):
     """The plan of a run that grades steps, by sample id."""
 
-    steps: Mapping[str, Step]
+    steps: Mapping[str, TraceStep]
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class RubricJob(Job):
 
     plan: TracePlan
 
-    graph = rubric
+    graph = rubric_judge
 
     def input(self, sample: Sample) -> dict[str, Any]:
         """Return the graph's input: seed and step."""
@@ -130,7 +130,7 @@ def plan_traces(request: JudgeRequest, run: Path | None, note: Note) -> TracePla
     return TracePlan(request=request, samples=samples, record={"steps": told}, steps=named)
 
 
-def read_steps(where: Path) -> tuple[list[Step], list[str]]:
+def read_steps(where: Path) -> tuple[list[TraceStep], list[str]]:
     """Read the steps that have a reasoning from a run's folder, or a file of its lines.
 
     Returns:
@@ -139,11 +139,11 @@ def read_steps(where: Path) -> tuple[list[Step], list[str]]:
     Raises:
         DataError: there are none, or the file cannot be read.
     """
-    steps: list[Step] = []
+    steps: list[TraceStep] = []
     faults: list[str] = []
     for row in rows_of(where, faults, "navigate"):
         try:
-            steps += steps_of(row)
+            steps += trace_steps(row)
         except DataError as error:
             faults.append(str(error))
     if not steps:

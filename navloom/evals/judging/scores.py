@@ -27,7 +27,7 @@ from navloom.evals.report.document import Table
 from navloom.evals.report.intervals import Floats, resampled, wilson
 from navloom.evals.run_folder import read_samples
 from navloom.judges.reason_items import KINDS, SETS
-from navloom.judges.trace import TRACE_KINDS
+from navloom.judges.trace_rubric import TRACE_KINDS
 
 LEAST_SCENES = 5
 

@@ -3,7 +3,7 @@
 ``judge prefer A B`` pairs the tasks of two runs or datasets by home and counts which side is
 preferred. ``judge calibrate prefer`` makes pairs of known order
 (:mod:`navloom.judges.preference_items`) and counts how often the judge finds that order. Each
-sample is a pair, asked in both orders (:mod:`navloom.graphs.judging.preference`).
+sample is a pair, asked in both orders (:mod:`navloom.graphs.judging.preference_judge`).
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from navloom.evals.judging.rows import sample_name
 from navloom.evals.judging.run import digest, rows_of
 from navloom.evals.kinds import Calls, Note, Plan
 from navloom.evals.session import Job, Sample
-from navloom.graphs.judging import preference
+from navloom.graphs.judging import preference_judge
 from navloom.judges.preference_items import (
     PREFERENCE_PAIRS,
-    AskedErrand,
+    ErrandRequest,
+    make_preference_pairs,
     plain_name,
-    spoiled_pairs,
-    true_errands,
+    plausible_errands,
 )
 from navloom.scenes.safe_files import first_problem
 from navloom.scenes.scene_uri import iter_scenes
-from navloom.tools.navcraft.paths import ErrandAnswer
-from navloom.tools.navcraft.task import SENSIBLE
+from navloom.tools.navcraft.relay_task import SENSIBLE
+from navloom.tools.navcraft.task_paths import SoloTaskAnswer
 
 _MOST_FAULTS = 100
 
@@ -51,7 +51,7 @@ class PreferenceJob(Job):
 
     plan: PreferencePlan
 
-    graph = preference
+    graph = preference_judge
 
     def input(self, sample: Sample) -> dict[str, Any]:
         """Return the graph's input: seed and both tasks."""
@@ -69,7 +69,7 @@ class Tasks:
         faults: a message for each task that could not be read.
     """
 
-    asked: tuple[AskedErrand, ...]
+    asked: tuple[ErrandRequest, ...]
     sensible: frozenset[str]
     faults: tuple[str, ...]
 
@@ -81,7 +81,7 @@ def read_tasks(where: Path) -> Tasks:
         DataError: there are none, or the file cannot be read.
     """
     faults: list[str] = []
-    asked: list[AskedErrand] = []
+    asked: list[ErrandRequest] = []
     sensible = set()
     for row in rows_of(where, faults, "single", "collab"):
         if row.get("status", "ok") != "ok":
@@ -109,19 +109,19 @@ def _rest(row: Mapping[str, Any]) -> Mapping[str, Any]:
     return rest if isinstance(rest, dict) else {}
 
 
-def _task(row: Mapping[str, Any]) -> tuple[AskedErrand, Any]:
+def _task(row: Mapping[str, Any]) -> tuple[ErrandRequest, Any]:
     """Return a row's task, and the plausibility score in its record."""
     result = row.get("result")
     task: Mapping[str, Any] = result if isinstance(result, dict) else row
     if not isinstance(task.get("phase_1"), dict):
         raise DataError("it has no phase_1")
-    errand = ErrandAnswer.model_validate(task["phase_1"]).errand
+    errand = SoloTaskAnswer.model_validate(task["phase_1"]).errand
     if not errand.end_asset:
         raise DataError("its instruction names no asset")
     rest = _rest(task)
     worth = rest.get("worth")
     name = str(row.get("id") or rest.get("id") or "")
-    return AskedErrand(
+    return ErrandRequest(
         id=name,
         scene=str(row.get("scene") or ""),
         thing=plain_name(errand.object),
@@ -169,8 +169,8 @@ def plan_prefer(request: JudgeRequest, run: Path | None, note: Note) -> Preferen
     return PreferencePlan(request=request, samples=samples, record=record, pairs=given)
 
 
-def _by_home(tasks: Sequence[AskedErrand], seed: int) -> dict[str, list[AskedErrand]]:
-    found: dict[str, list[AskedErrand]] = {}
+def _by_home(tasks: Sequence[ErrandRequest], seed: int) -> dict[str, list[ErrandRequest]]:
+    found: dict[str, list[ErrandRequest]] = {}
     for each in random.Random(f"{seed}/prefer").sample(list(tasks), len(tasks)):
         found.setdefault(each.scene, []).append(each)
     return found
@@ -190,8 +190,8 @@ def plan_calibrate(request: JudgeRequest, run: Path | None, note: Note) -> Prefe
         tasks = read_tasks(Path(request.of))
         errands = [replace(each, relay="") for each in tasks.asked if each.id in tasks.sensible]
     else:
-        errands = [each for scene in iter_scenes(request.of) for each in true_errands(scene)]
-    pairs = spoiled_pairs(errands, n=n, seed=request.seed)
+        errands = [each for scene in iter_scenes(request.of) for each in plausible_errands(scene)]
+    pairs = make_preference_pairs(errands, n=n, seed=request.seed)
     if not pairs:
         raise UsageError(
             f"{request.of}: of {len(errands)} tasks that make sense none can be spoiled by a thing"
@@ -210,6 +210,6 @@ def _is_scene(where: str) -> bool:
 
 def calls(made: Plan) -> Calls:
     """Return the bounds of calls: each pair is asked in both orders, plus retries."""
-    asks = len(preference.ORDERS)
+    asks = len(preference_judge.ORDERS)
     most = Calls.of_asks(made.request.model, made.request.max_reasks, questions=asks)
     return replace(most, least=asks)

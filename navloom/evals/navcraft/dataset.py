@@ -24,9 +24,9 @@ from navloom.evals.navcraft.rules import broken_rules
 from navloom.files import open_file, truncate
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import SceneLookup, homes_mismatch
-from navloom.tools.navcraft.paths import ErrandAnswer
 from navloom.tools.navcraft.relay import RelayAnswer
-from navloom.tools.navcraft.task import can_hold
+from navloom.tools.navcraft.relay_task import can_hold
+from navloom.tools.navcraft.task_paths import SoloTaskAnswer
 
 MOST_BYTES = 256 * 1024
 """Maximum bytes of a line. The longest task seen has about 4,000."""
@@ -172,7 +172,7 @@ def _misshapen(line: Any) -> list[tuple[str, str]]:
 
 def _is_odd(line: dict[str, Any]) -> bool:
     """Check whether a valid task puts its object on furniture that cannot hold it."""
-    errand = ErrandAnswer.model_validate(line["phase_1"]).errand
+    errand = SoloTaskAnswer.model_validate(line["phase_1"]).errand
     names = [errand.end_asset]
     if line["phase_2"] is not None:
         names.append(RelayAnswer.model_validate(line["phase_2"]).choice.transfer_asset)

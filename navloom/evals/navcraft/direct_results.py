@@ -42,12 +42,12 @@ from navloom.evals.report.intervals import Rate, Spread
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.run_scenes import run_scene
 from navloom.files import check_format
-from navloom.tools.navcraft.direct_plan import ROBOTS, read_direct, two_stage_plan
+from navloom.tools.navcraft.direct_plan import ROBOTS, read_direct_plan, two_stage_plan
+from navloom.tools.navcraft.direct_quality import direct_record
 from navloom.tools.navcraft.direct_rules import COORDINATION
-from navloom.tools.navcraft.direct_worth import direct_record
-from navloom.tools.navcraft.paths import ErrandAnswer
 from navloom.tools.navcraft.relay import RelayAnswer
-from navloom.tools.navcraft.task import RelayTask
+from navloom.tools.navcraft.relay_task import RelayTask
+from navloom.tools.navcraft.task_paths import SoloTaskAnswer
 
 UNREAD = frozenset({"not_json", "wrong_form", "out_of_turns", "repeated_call"})
 """Reasons of two-stage attempts that failed without an answer of the required form."""
@@ -150,7 +150,7 @@ def _is_relay(row: Mapping[str, Any]) -> bool:
 
 def _relay_record(folder: Path, row: Mapping[str, Any]) -> dict[str, Any]:
     scene, result = run_scene(folder, row["scene"]), row["result"]
-    errand = ErrandAnswer.model_validate(result["phase_1"])
+    errand = SoloTaskAnswer.model_validate(result["phase_1"])
     relay = RelayAnswer.model_validate(result["phase_2"])
     plan = two_stage_plan(errand, relay, scene)
     return direct_record(plan, scene, tau=int(result["navloom"]["tau"]))
@@ -391,7 +391,7 @@ def _map(run: Path, line: Line) -> list[Block]:
     """Return the timed relay map, or a message if it cannot be drawn."""
     try:
         scene = run_scene(run, str(line["scene"]))
-        plan, _ = read_direct(result_of(line)["answer"], scene, rest_of(line)["variant"])
+        plan, _ = read_direct_plan(result_of(line)["answer"], scene, rest_of(line)["variant"])
         if plan is None or plan.errand is None or plan.relay is None:
             return []
         return [relay_map(RelayTask(scene, *plan.errand), plan.relay)]

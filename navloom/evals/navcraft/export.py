@@ -24,8 +24,8 @@ from navloom.errors import RunError, UsageError, did_you_mean
 from navloom.evals.kinds import read_run_of
 from navloom.evals.run_folder import homes_of, read_samples
 from navloom.files import make_folder, write_run_file
-from navloom.tools.navcraft.paths import ErrandAnswer
 from navloom.tools.navcraft.relay import RelayAnswer
+from navloom.tools.navcraft.task_paths import SoloTaskAnswer
 
 _WORTH = ("plausible", "carry", "room", "on", "unambiguous", "namesakes", "doors", "storeys")
 _RECORDED = ("alpha", "g_rate", "best_alone", "regret_alpha", "regret_g")
@@ -206,7 +206,7 @@ def task_line(run: Mapping[str, Any], sample: Mapping[str, Any]) -> dict[str, An
         return {
             "scene": sample["scene"],
             "profile": sample.get("profile"),
-            "phase_1": {key: _plain(result["phase_1"][key]) for key in ErrandAnswer.key_names()},
+            "phase_1": {key: _plain(result["phase_1"][key]) for key in SoloTaskAnswer.key_names()},
             "phase_2": phase_2 and {key: _plain(phase_2[key]) for key in RelayAnswer.key_names()},
             **({"team": _plain(result["team"])} if "team" in result else {}),
             "navloom": _rest(run, sample, result),

@@ -20,7 +20,7 @@ from navloom.scenes.plan_sheet import (
 from navloom.scenes.plan_style import MarkKind, to_words
 from navloom.scenes.scene import Scene
 from navloom.sim.scene_images import can_render, render_floors
-from navloom.tools.navcraft.paths import Anchor, metric_graph, spot_of
+from navloom.tools.navcraft.task_paths import Anchor, metric_graph, plan_position
 
 _COLUMNS = 2
 _CELL, _STORY = (620.0, 418.0), 65.0
@@ -86,7 +86,9 @@ class _Ways:
 
     def mark(self, kind: MarkKind, anchor: Anchor, name: str | None = None) -> PlanMark:
         """Return a plan mark at an anchor, labelled with the name of its item."""
-        return PlanMark(kind, *spot_of(self.scene, anchor.node), label=name and to_words(name))
+        return PlanMark(
+            kind, *plan_position(self.scene, anchor.node), label=name and to_words(name)
+        )
 
     def route(self, robot: str, start: Anchor, pick: Anchor, put: Anchor) -> PlanRoute:
         """Return the route of a robot from its start to the pick-up and on to the put-down."""
@@ -98,7 +100,7 @@ class _Ways:
         nodes = self.graph.walk(a, b)
         if nodes is None:
             raise SceneError(f"{self.scene.uri}: there is no way from {a.node} to {b.node}")
-        return [spot_of(self.scene, node) for node in nodes]
+        return [plan_position(self.scene, node) for node in nodes]
 
 
 def _all_that_occurs(rows: Sequence[Mapping[str, Any]]) -> tuple[list[PlanRoute], list[PlanMark]]:

@@ -24,11 +24,11 @@ from navloom.evals.report.blocks import (
 )
 from navloom.scenes.plan_style import to_words
 from navloom.scenes.scene import Scene
-from navloom.tools.navcraft.paths import Anchor, Errand, ErrandAnswer, spot_of
 from navloom.tools.navcraft.relay import RelayChoice, RobotName, find_transfer, roles_of
-from navloom.tools.navcraft.relay_schedule import Schedule, schedule_relay, schedule_solo
+from navloom.tools.navcraft.relay_schedule import RelaySchedule, schedule_relay, schedule_solo
+from navloom.tools.navcraft.relay_task import RelayTask
 from navloom.tools.navcraft.schedule import RobotStop
-from navloom.tools.navcraft.task import RelayTask
+from navloom.tools.navcraft.task_paths import Anchor, SoloTask, SoloTaskAnswer, plan_position
 
 _NOTE = "Seconds are metres over the navigation graph: both robots walk at 1 m/s."
 
@@ -40,7 +40,7 @@ def placed_task(scene: Scene, line: Mapping[str, Any]) -> RelayTask:
         UsageError: a region, the object or the end asset is missing in the scene.
         ValidationError: the line is not a task.
     """
-    errand: Errand = ErrandAnswer.model_validate(line["phase_1"]).errand
+    errand: SoloTask = SoloTaskAnswer.model_validate(line["phase_1"]).errand
     rest = line.get("navloom") or {}
     keys = ("object_id", "end_asset_id", "transfer_asset_id")
     meant = frozenset(rest[key] for key in keys if isinstance(rest.get(key), str))
@@ -184,7 +184,7 @@ class _Leg:
 
     def route(self, scene: Scene) -> MapRoute:
         """Return the route on the map."""
-        points = tuple(spot_of(scene, stop.node) for stop in self.stops)
+        points = tuple(plan_position(scene, stop.node) for stop in self.stops)
         return MapRoute(self.robot, self.robot, points, carried_from=self.takes)
 
     def track(self, scene: Scene) -> Track:
@@ -193,7 +193,7 @@ class _Leg:
 
     def carried(self, scene: Scene) -> tuple[Timed, ...]:
         """Return the timed positions of the object while this robot carries it."""
-        where = spot_of(scene, self.stops[self.takes].node)
+        where = plan_position(scene, self.stops[self.takes].node)
         taken = (self.stops[self.takes].leave, *where)
         return taken, *timed(scene, self.stops[self.takes + 1 :])
 
@@ -212,7 +212,7 @@ def timed(scene: Scene, stops: Sequence[RobotStop]) -> tuple[Timed, ...]:
     """Return the timed positions of a robot. A wait is one position at two times."""
     found: list[Timed] = []
     for stop in stops:
-        spot = spot_of(scene, stop.node)
+        spot = plan_position(scene, stop.node)
         found.append((stop.arrive, *spot))
         if stop.leave > stop.arrive:
             found.append((stop.leave, *spot))
@@ -235,11 +235,11 @@ def _first(stops: Sequence[RobotStop], anchor: Anchor | None) -> int:
 
 def _spot(task: RelayTask, anchor: Anchor | None) -> Spot:
     # A scheduled task has all anchors.
-    return spot_of(task.scene, "" if anchor is None else anchor.node)
+    return plan_position(task.scene, "" if anchor is None else anchor.node)
 
 
 def _relay_marks(
-    task: RelayTask, relay: RelayChoice, plan: Schedule, place: Anchor | None
+    task: RelayTask, relay: RelayChoice, plan: RelaySchedule, place: Anchor | None
 ) -> tuple[MapMark, ...]:
     waits = "" if plan.wait is None else f"{plan.wait.robot} waits {plan.wait.seconds:.1f} s"
     rests = "" if not plan.object_rests_s else f"it lies there {plan.object_rests_s:.1f} s"
@@ -256,7 +256,7 @@ def _relay_marks(
 
 
 def _object_spans(
-    task: RelayTask, plan: Schedule, fetch: _Leg, bring: _Leg, at: str
+    task: RelayTask, plan: RelaySchedule, fetch: _Leg, bring: _Leg, at: str
 ) -> tuple[Span, ...]:
     taken, brought = fetch.stops[fetch.takes], fetch.stops[-1].arrive
     on = bring.stops[bring.takes].leave
@@ -269,7 +269,7 @@ def _object_spans(
 
 
 def _relay_frames(
-    task: RelayTask, relay: RelayChoice, plan: Schedule, fetch: _Leg, bring: _Leg
+    task: RelayTask, relay: RelayChoice, plan: RelaySchedule, fetch: _Leg, bring: _Leg
 ) -> tuple[Frame, ...]:
     thing, asset = to_words(task.object_item.name), to_words(relay.transfer_asset)
     there = bring.stops[bring.takes]

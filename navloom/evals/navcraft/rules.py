@@ -15,9 +15,7 @@ from navloom.errors import RunError, UsageError
 from navloom.plugins import load_plugin
 from navloom.scenes.distances import hop_table
 from navloom.scenes.scene import Scene
-from navloom.tools.forms import Violation, read_form
-from navloom.tools.navcraft.optimum import relay_record
-from navloom.tools.navcraft.paths import Errand, read_errand, tied_graphs
+from navloom.tools.model_output import Violation, read_part
 from navloom.tools.navcraft.relay import (
     UNNAMED,
     RelayAnswer,
@@ -25,7 +23,9 @@ from navloom.tools.navcraft.relay import (
     guard_violations,
     read_relay,
 )
-from navloom.tools.navcraft.task import RelayTask, errand_worth
+from navloom.tools.navcraft.relay_optimum import relay_record
+from navloom.tools.navcraft.relay_task import RelayTask, solo_task_quality
+from navloom.tools.navcraft.task_paths import SoloTask, read_solo_task, tied_graphs
 
 TOLERANCE = 1e-6
 """Maximum difference between a recorded number and the correct one."""
@@ -51,10 +51,10 @@ def broken_rules(scene: Scene, line: dict[str, Any]) -> list[Violation]:
         ``finding`` of a violation is empty if another one reports the same problem.
     """
     rest = line.get("navloom") or {}
-    task, wrong = read_errand(line, scene, tau=int(rest.get("tau", 2)))
+    task, wrong = read_solo_task(line, scene, tau=int(rest.get("tau", 2)))
     plan, misshapen = None, list[Violation]()
     if line["phase_2"] is not None:
-        plan, misshapen = read_form(line, "phase_2", RelayAnswer)
+        plan, misshapen = read_part(line, "phase_2", RelayAnswer)
     if task is None or misshapen:
         return [*wrong, *misshapen]
     errand, words = task.errand, list[Violation]()
@@ -81,7 +81,7 @@ def broken_rules(scene: Scene, line: dict[str, Any]) -> list[Violation]:
 
 
 def _broken_guards(
-    scene: Scene, errand: Errand, relay: RelayChoice | None, rest: Mapping[str, Any]
+    scene: Scene, errand: SoloTask, relay: RelayChoice | None, rest: Mapping[str, Any]
 ) -> list[Violation]:
     if relay is None:
         return []
@@ -93,7 +93,7 @@ def _broken_guards(
 
 
 def _wrong_names(
-    scene: Scene, errand: Errand, relay: RelayChoice | None, rest: Mapping[str, Any]
+    scene: Scene, errand: SoloTask, relay: RelayChoice | None, rest: Mapping[str, Any]
 ) -> Iterator[Violation]:
     """Yield legs, names and instances recorded beside the phases that contradict them."""
     hops = hop_table(scene)
@@ -125,9 +125,9 @@ def _recorded(key: str, finding: str) -> Violation:
     return Violation(key, "", f'navloom "{key}"', finding)
 
 
-def _wrong_worth(scene: Scene, errand: Errand, said: Mapping[str, Any]) -> Iterator[Violation]:
+def _wrong_worth(scene: Scene, errand: SoloTask, said: Mapping[str, Any]) -> Iterator[Violation]:
     """Yield wrong values of a recorded quality. Grades of another version are skipped."""
-    right = errand_worth(scene, errand)
+    right = solo_task_quality(scene, errand)
     grades = () if said.get("belongs") == right["belongs"] else ("plausible", "carry", "room", "on")
     for key in (right.keys() & said.keys()) - {*grades, "belongs"}:
         if abs((said[key] or 0) - (right[key] or 0)) > TOLERANCE:
@@ -135,7 +135,7 @@ def _wrong_worth(scene: Scene, errand: Errand, said: Mapping[str, Any]) -> Itera
 
 
 def _wrong_record(
-    scene: Scene, errand: Errand, relay: RelayChoice | None, rest: Mapping[str, Any]
+    scene: Scene, errand: SoloTask, relay: RelayChoice | None, rest: Mapping[str, Any]
 ) -> list[Violation]:
     """Return the recorded instances and numbers that differ from those over G+."""
     things = frozenset(rest[key] for key in ("object_id", "end_asset_id") if key in rest)

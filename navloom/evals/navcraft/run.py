@@ -26,8 +26,8 @@ from navloom.prompts.navcraft.profiles import Profile, load_profile
 from navloom.scenes.bodies import has_geometry
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import get_scene, list_scenes, load_scene
-from navloom.tools.navcraft.paths import count_admissible_triples, least_hops
-from navloom.tools.navcraft.wish import Asked, drawn
+from navloom.tools.navcraft.relay_spec import RelaySpecRecord, sample_spec
+from navloom.tools.navcraft.task_paths import count_admissible_triples, min_hops
 
 
 def survey(
@@ -84,7 +84,7 @@ def why_no_errand(scene: Scene, *, tau: int) -> str | None:
             return f"there are no {kind}s"
     if not count_admissible_triples(scene, tau):
         return (
-            f"there are no start, target and end regions at least {least_hops(tau)} links apart "
+            f"there are no start, target and end regions at least {min_hops(tau)} links apart "
             "with an object in the target and an asset in the end"
         )
     return None
@@ -106,7 +106,7 @@ class SynthPlan(Plan):
 
     scenes: dict[str, str]
     errands: dict[str, dict[str, Any]] = field(default_factory=dict)
-    wishes: dict[str, Asked] = field(default_factory=dict)
+    wishes: dict[str, RelaySpecRecord] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,8 @@ def plan(request: SynthRequest, run: Path | None, note: Note) -> SynthPlan:
     made = _over(request, found.scenes)
     if request.kind == "collab":
         made.wishes = {
-            sample.id: drawn(request.seed, k).record() for k, sample in enumerate(made.samples)
+            sample.id: sample_spec(request.seed, k).record()
+            for k, sample in enumerate(made.samples)
         }
     if made.errands:
         # A source run that has grown makes another request.

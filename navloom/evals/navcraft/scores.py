@@ -31,7 +31,7 @@ from navloom.evals.report.intervals import Rate, Spread
 from navloom.evals.run_folder import read_errors, read_samples
 from navloom.files import check_format
 from navloom.models.usage import ModelUsage, merge_usage
-from navloom.tools.navcraft.task import SENSIBLE
+from navloom.tools.navcraft.relay_task import SENSIBLE
 
 _PATH = "Single robot travel path"
 _NUMBER = re.compile(r"_\d+\b")

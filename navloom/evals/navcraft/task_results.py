@@ -39,10 +39,10 @@ from navloom.evals.run_scenes import run_scene
 from navloom.files import check_format, package_yaml
 from navloom.scenes.plan_style import to_words
 from navloom.scenes.scene import Scene
-from navloom.tools.navcraft.optimum import Relay, all_relays
 from navloom.tools.navcraft.relay import RelayAnswer, RelayChoice
-from navloom.tools.navcraft.task import SENSIBLE, RelayTask
-from navloom.tools.navcraft.wish import Wish
+from navloom.tools.navcraft.relay_optimum import Relay, all_relays
+from navloom.tools.navcraft.relay_spec import RelaySpec
+from navloom.tools.navcraft.relay_task import SENSIBLE, RelayTask
 
 
 def result_of(line: Line) -> Mapping[str, Any]:
@@ -450,9 +450,9 @@ def _best(
         ("the soonest", "regret_g", relays.best("g_rate")),
     ]
     if asked := rest.get("asked"):
-        wish = Wish(**{key: each for key, each in asked.items() if key != "given_up"})
+        wish = RelaySpec(**{key: each for key, each in asked.items() if key != "given_up"})
         ranked = relays.ranking("alpha")
-        kept = ranked[wish.kept_by(relays)[ranked]]
+        kept = ranked[wish.satisfied_by(relays)[ranked]]
         first = relays.relay(int(kept[0])) if len(kept) else None
         best.append(("the best as asked", "regret_asked", first))
     found = []

@@ -59,8 +59,8 @@ from navloom.evals.run_folder import read_run
 from navloom.evals.run_scenes import run_scene, spot_of, spots_of
 from navloom.scenes.distances import up_or_down
 from navloom.scenes.scene import Point3, Scene
-from navloom.tools.navigation.options import Option, bearing
-from navloom.tools.navigation.steps import Step, Walk, points_of
+from navloom.tools.navigation.step_options import MoveOption, bearing
+from navloom.tools.navigation.step_records import NavStep, Trajectory, floor_points
 
 MOST_BUMPS = 200
 _EVERY = 5
@@ -97,7 +97,7 @@ class Stands:
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, walk: Walk, scene: Scene) -> Stands:
+    def of(cls, walk: Trajectory, scene: Scene) -> Stands:
         """Return the positions of a recorded trajectory."""
         known = scene.viewpoint_by_id
         names = [viewpoint for viewpoint, _ in walk.poses]
@@ -138,7 +138,7 @@ class Stands:
         return {name: count for name, count in counts.items() if count > 1}
 
 
-def _times(walk: Walk) -> list[float]:
+def _times(walk: Trajectory) -> list[float]:
     """Return the step time of each pose."""
     hops = [
         (number, next((o.hops for o in step.options if o.id == step.action.option), 1))
@@ -168,7 +168,7 @@ def parted_words(case: Case) -> str:
     return "another way, equally short" if short else "another way"
 
 
-def truth_of(case: Case, walk: Walk, scene: Scene) -> MapRoute | None:
+def truth_of(case: Case, walk: Trajectory, scene: Scene) -> MapRoute | None:
     """Return the reference path as a dashed route, or None if it has under two points."""
     points = spots_of(scene, reference_of(walk, case.episode, scene))
     return MapRoute("ground truth", "true", points) if len(points) > 1 else None
@@ -179,7 +179,7 @@ def driven_of(case: Case, scene: Scene) -> MapRoute | None:
     told = case.result.get("poses")
     rows = told[::_EVERY] if isinstance(told, list) else []
     stands = [["", 0.0, 0.0, *each[1:4]] for each in rows if isinstance(each, list)]
-    spots = [spot_of(scene, point) for point in points_of(stands) if point is not None]
+    spots = [spot_of(scene, point) for point in floor_points(stands) if point is not None]
     line = tuple(spot for spot, _ in groupby(spots))
     return MapRoute("driven", "other", line) if len(line) > 1 else None
 
@@ -192,7 +192,7 @@ def goal_marks(case: Case, scene: Scene) -> Iterator[MapMark]:
         yield MapMark("goal", spot, radius=RADIUS)
 
 
-def walk_marks(case: Case, walk: Walk, stands: Stands, scene: Scene) -> Iterator[MapMark]:
+def walk_marks(case: Case, walk: Trajectory, stands: Stands, scene: Scene) -> Iterator[MapMark]:
     """Yield marks of events: end, first deviation, revisits, contacts, nearest viewpoint."""
     last = len(walk.steps)
     if stands.spots:
@@ -214,7 +214,7 @@ def walk_marks(case: Case, walk: Walk, stands: Stands, scene: Scene) -> Iterator
     yield from _contacts(case, walk, scene)
 
 
-def _contacts(case: Case, walk: Walk, scene: Scene) -> Iterator[MapMark]:
+def _contacts(case: Case, walk: Trajectory, scene: Scene) -> Iterator[MapMark]:
     told = case.result.get("contacts")
     said = [each for each in told if isinstance(each, Mapping)] if isinstance(told, list) else []
     for (floor, x, z), number in bumps_of(scene, walk.bumps).items():
@@ -229,19 +229,19 @@ def to_step(name: str, step: int) -> str:
     return f"sample/{quote(name, safe='')}?step={step + 1}"
 
 
-def map_options(scene: Scene | None, step: Step, right: str | None) -> Iterator[MapOption]:
+def map_options(scene: Scene | None, step: NavStep, right: str | None) -> Iterator[MapOption]:
     """Yield the candidates of a step as map options."""
     for option in step.options if scene is not None else ():
         for spot in spots_of(scene, [option.viewpoint]) if scene is not None else ():
             yield MapOption(
                 str(option.id),
                 spot,
-                chosen=option.viewpoint == step.goes_to,
+                chosen=option.viewpoint == step.move_target,
                 right=option.viewpoint == right,
             )
 
 
-def step_blocks(step: Step, right: str | None, of: str = "") -> tuple[Block, ...]:
+def step_blocks(step: NavStep, right: str | None, of: str = "") -> tuple[Block, ...]:
     """Return the blocks of a step beside the map.
 
     Args:
@@ -268,7 +268,7 @@ def transcript(notes: Sequence[Note]) -> Transcript:
     return Transcript(title="Said", said=said, private=True)
 
 
-def _action(step: Step) -> Iterator[Fact]:
+def _action(step: NavStep) -> Iterator[Fact]:
     chosen = next((o for o in step.options if o.id == step.action.option), None)
     if step.action.kind != "move" or chosen is None:
         yield Fact("action", action_of(step))
@@ -282,7 +282,7 @@ def _action(step: Step) -> Iterator[Fact]:
         yield Fact("bumped into", step.bumped, tone="bad")
 
 
-def _turned(option: Option) -> str:
+def _turned(option: MoveOption) -> str:
     """Return the turn, distance and slope of an option in words."""
     if option.turn is None or option.distance is None:
         return "a jump back" if option.hops > 1 else "its way is not known"
@@ -295,14 +295,14 @@ def _turned(option: Option) -> str:
     )
 
 
-def _options(step: Step, right: str | None, of: str) -> Grid:
+def _options(step: NavStep, right: str | None, of: str) -> Grid:
     rows = tuple(
         (
             str(option.id),
             ", ".join(
                 word
                 for word, is_so in (
-                    ("chosen", option.viewpoint == step.goes_to),
+                    ("chosen", option.viewpoint == step.move_target),
                     ("right way", option.viewpoint == right),
                 )
                 if is_so
@@ -473,7 +473,7 @@ class Looked:
     """
 
     case: Case
-    walk: Walk
+    walk: Trajectory
     scene: Scene | None
     problem: str
     eyes: Eyes
@@ -515,7 +515,7 @@ def look(run: Path, line: Mapping[str, Any], *, renders: bool = False) -> Looked
         scene = load(case.episode.scene)
     except NavloomError as error:
         problem = str(error)
-    walk = Walk.read(case.result)
+    walk = Trajectory.read(case.result)
     stands = Stands((), (), ()) if scene is None else Stands.of(walk, scene)
     return Looked(case, walk, scene, problem, Eyes(run, said, scene, renders), stands)
 
@@ -575,7 +575,7 @@ def _frames(looked: Looked) -> Iterator[Frame]:
 def _ended(looked: Looked) -> Frame:
     """Return the last frame: end position, views and scores."""
     case, walk = looked.case, looked.walk
-    moved = bool(walk.steps) and walk.steps[-1].goes_to is not None and bool(walk.poses)
+    moved = bool(walk.steps) and walk.steps[-1].move_target is not None and bool(walk.poses)
     at, heading = walk.poses[-1] if moved else ("", None)
     return Frame(
         at=len(walk.steps),

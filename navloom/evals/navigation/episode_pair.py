@@ -40,7 +40,7 @@ from navloom.evals.report.blocks import (
     Transcript,
 )
 from navloom.evals.run_scenes import spots_of
-from navloom.tools.navigation.steps import Step
+from navloom.tools.navigation.step_records import NavStep
 
 _COUNTED = (
     *("SR", "SR_stopped", "SR_end", "OSR", "early_stop", "late_stop"),
@@ -125,8 +125,8 @@ def parting(one: Looked, other: Looked) -> int | None:
     return None
 
 
-def _deed(step: Step) -> tuple[Any, ...]:
-    return step.action.kind, step.goes_to, step.missed
+def _deed(step: NavStep) -> tuple[Any, ...]:
+    return step.action.kind, step.move_target, step.missed
 
 
 def _headline(one: Looked, other: Looked) -> str:
@@ -139,7 +139,7 @@ def _tone(looked: Looked) -> Any:
     return "good" if looked.case.tagged.success else "bad"
 
 
-def _step(looked: Looked, number: int) -> Step | None:
+def _step(looked: Looked, number: int) -> NavStep | None:
     return looked.walk.steps[number] if number < len(looked.walk.steps) else None
 
 
@@ -224,7 +224,7 @@ def _options(one: Looked, other: Looked, number: int) -> Iterator[MapOption]:
     """Yield the candidates of both trajectories; one set if they share the viewpoint."""
     a, b = _step(one, number), _step(other, number)
     if a is not None and b is not None and a.viewpoint == b.viewpoint:
-        for option in map_options(one.scene, a, b.goes_to):
+        for option in map_options(one.scene, a, b.move_target):
             yield replace(option, right=False, chosen=option.chosen or option.right)
         return
     for mark, looked, step in (("A", one, a), ("B", other, b)):

@@ -25,7 +25,7 @@ from navloom.sim.protocol import Observation, Pose, Simulator
 from navloom.sim.registry import get_simulator
 from navloom.sim.scene_images import can_render, four_view_simulator
 from navloom.sim.views import DIRECTIONS, FORMS, quarter_heading, split_strip, strip_panels
-from navloom.tools.navigation.steps import Step
+from navloom.tools.navigation.step_records import NavStep
 
 _VIEW = 256
 """Pixels of a view's longer side."""
@@ -49,10 +49,10 @@ class Eyes:
     scene: Scene | None
     renders: bool = False
 
-    def strip(self, step: Step) -> tuple[Seen, ...]:
+    def strip(self, step: NavStep) -> tuple[Seen, ...]:
         """Return the views of a step; empty if nothing is known of them."""
         seen = self._pictured(step) or self._told(step)
-        chosen = next((o for o in step.options if o.viewpoint == step.goes_to), None)
+        chosen = next((o for o in step.options if o.viewpoint == step.move_target), None)
         if chosen is None or chosen.hops > 1:
             return seen
         # Images face compass quarters, captions the body's: a marker tells the view.
@@ -62,9 +62,9 @@ class Eyes:
 
     def after(self, viewpoint: str, heading: float | None) -> tuple[Seen, ...]:
         """Return the views at the end of the trajectory, after the last step."""
-        return self.strip(Step(viewpoint=viewpoint, heading=heading))
+        return self.strip(NavStep(viewpoint=viewpoint, heading=heading))
 
-    def _pictured(self, step: Step) -> tuple[Seen, ...]:
+    def _pictured(self, step: NavStep) -> tuple[Seen, ...]:
         try:
             if step.media:
                 return self._kept(step)
@@ -73,7 +73,7 @@ class Eyes:
             # A missing image, or one that Pillow cannot read, leaves the captions.
             return ()
 
-    def _kept(self, step: Step) -> tuple[Seen, ...]:
+    def _kept(self, step: NavStep) -> tuple[Seen, ...]:
         """Return the stored images that the model was shown, with their numbers."""
         from PIL import Image
 
@@ -89,7 +89,7 @@ class Eyes:
             for name, each in zip(DIRECTIONS, shown, strict=True)
         )
 
-    def _among(self, step: Step) -> tuple[Seen, ...]:
+    def _among(self, step: NavStep) -> tuple[Seen, ...]:
         """Return the panorama images, with markers of the options."""
         if self._panoramas is None or step.viewpoint is None:
             return ()
@@ -124,12 +124,12 @@ class Eyes:
     def _rendered(scene: Scene) -> Simulator | None:
         return four_view_simulator(scene, _VIEW, light="flat") if can_render(scene) else None
 
-    def _told(self, step: Step) -> tuple[Seen, ...]:
+    def _told(self, step: NavStep) -> tuple[Seen, ...]:
         """Return the views as captions; empty without captions and options."""
         words = self._words(step)
         return tuple(Seen(name=name, words=words[name]) for name in DIRECTIONS if any(words))
 
-    def _words(self, step: Step) -> dict[str, str]:
+    def _words(self, step: NavStep) -> dict[str, str]:
         """Return the text of each view: its caption, then the numbers of its options."""
         captions = self._captions(step)
         found = {}
@@ -141,7 +141,7 @@ class Eyes:
             found[name] = " ".join(filter(None, said))[:_MOST_WORDS]
         return found
 
-    def _captions(self, step: Step) -> dict[str, str]:
+    def _captions(self, step: NavStep) -> dict[str, str]:
         scene = self.scene
         if scene is None or step.viewpoint not in scene.viewpoint_by_id:
             return {}
@@ -157,7 +157,9 @@ class Eyes:
         return {name: sectors[(first + 2 * turn) % 8] for name, turn in _TURNS.items()}
 
 
-def _numbered(seen: Observation, step: Step) -> list[tuple[str, bool]]:
+def _numbered(seen: Observation, step: NavStep) -> list[tuple[str, bool]]:
     """Return for each candidate the number of its option, and whether it was taken."""
     numbers = {option.viewpoint: str(option.id) for option in step.options}
-    return [(numbers.get(w.viewpoint, ""), w.viewpoint == step.goes_to) for w in seen.candidates]
+    return [
+        (numbers.get(w.viewpoint, ""), w.viewpoint == step.move_target) for w in seen.candidates
+    ]

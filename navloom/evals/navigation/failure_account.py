@@ -19,8 +19,8 @@ from navloom.scenes.scene import Scene
 from navloom.sim.captions import captions_for
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.protocol import Observation, Pose
-from navloom.tools.navigation.options import Option, bearing, options_of, told
-from navloom.tools.navigation.steps import Walk
+from navloom.tools.navigation.step_options import MoveOption, bearing, describe_option, options_of
+from navloom.tools.navigation.step_records import Trajectory
 
 _WHOLE_AFTER = 1
 """Steps after the fork that show all options. Other steps show the chosen one alone."""
@@ -44,7 +44,7 @@ def looks_along(scene: Scene, way: Sequence[str], heading: float) -> list[float]
     return found[: len(way)]
 
 
-def account(walk: Walk, episode: Episode, scene: Scene) -> str:
+def account(walk: Trajectory, episode: Episode, scene: Scene) -> str:
     """Describe one trajectory in words.
 
     Args:
@@ -56,7 +56,7 @@ def account(walk: Walk, episode: Episode, scene: Scene) -> str:
 
 
 class _Account:
-    def __init__(self, walk: Walk, episode: Episode, scene: Scene) -> None:
+    def __init__(self, walk: Trajectory, episode: Episode, scene: Scene) -> None:
         known = scene.viewpoint_by_id
         self.walk, self.episode, self.scene = walk, episode, scene
         self.path = [v for v in reference_of(walk, episode, scene) if v in known]
@@ -98,7 +98,9 @@ class _Account:
         looks = looks_along(self.scene, path, self.episode.heading)
         for number, (here, there) in enumerate(pairwise(path), 1):
             options = options_of(seen_from(self.scene, here, looks[number - 1]), looks[number - 1])
-            words = next((told(option) for option in options if option.viewpoint == there), "?")
+            words = next(
+                (describe_option(option) for option in options if option.viewpoint == there), "?"
+            )
             yield f"  {number}. {words} -> {self._room(there)}"
         captions = seen_from(self.scene, path[-1], looks[-1]).captions
         yield f"  ends in {self._room(path[-1])}: {captions.summary if captions else ''}"
@@ -131,7 +133,7 @@ class _Account:
             ended = "stop" if self.walk.end == "stop" else "nothing: the walk was ended"
             yield f"    - CHOSEN: {ended}"
 
-    def _options(self, options: Sequence[Option], hop: int, there: str | None) -> Iterator[str]:
+    def _options(self, options: Sequence[MoveOption], hop: int, there: str | None) -> Iterator[str]:
         on = hop <= self.fork
         right = self.path[hop + 1] if on and hop + 1 < len(self.path) else None
         for option in sorted(options, key=lambda each: each.turn or 0.0):
@@ -139,7 +141,8 @@ class _Account:
                 name for name, to in (("CHOSEN", there), ("right", right)) if to == option.viewpoint
             ]
             if marks or 0 <= hop - self.fork <= _WHOLE_AFTER:
-                yield f"    - {' and '.join(marks) + ': ' if marks else ''}{told(option)}"
+                named = " and ".join(marks) + ": " if marks else ""
+                yield f"    - {named}{describe_option(option)}"
         if on and right is None:
             yield "    - right: stop here"
 

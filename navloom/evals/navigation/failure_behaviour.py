@@ -33,7 +33,7 @@ from pydantic import TypeAdapter, ValidationError
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene
-from navloom.tools.navigation.steps import Walk
+from navloom.tools.navigation.step_records import Trajectory
 
 RADIUS = 3.0
 """Success radius: a stop strictly within so many metres of a goal succeeds (R2R)."""
@@ -75,7 +75,7 @@ class Deviation:
 _DEVIATION = TypeAdapter(Deviation)
 
 
-def reference_of(walk: Walk, episode: Episode, scene: Scene) -> tuple[str, ...]:
+def reference_of(walk: Trajectory, episode: Episode, scene: Scene) -> tuple[str, ...]:
     """Return the reference path of an episode.
 
     Returns:
@@ -110,7 +110,7 @@ def metres_along(viewpoints: Sequence[str], scene: Scene) -> float:
 
 
 def first_deviation(
-    walk: Walk, reference: Sequence[str], to_goal: Sequence[float]
+    walk: Trajectory, reference: Sequence[str], to_goal: Sequence[float]
 ) -> Deviation | None:
     """Find the first step at which a trajectory leaves the reference path.
 
@@ -171,7 +171,7 @@ class Circumstances:
         excess: length of the trajectory minus that of the reference path, in metres.
     """
 
-    walk: Walk
+    walk: Trajectory
     to_goal: Sequence[float]
     deviation: Deviation | None
     success: bool
@@ -214,7 +214,7 @@ def _metres(to_goal: Sequence[float]) -> float | None:
     return round(to_goal[-1], 2) if to_goal and math.isfinite(to_goal[-1]) else None
 
 
-def _generation_error(walk: Walk) -> dict[str, Any] | None:
+def _generation_error(walk: Trajectory) -> dict[str, Any] | None:
     ended = walk.end == "unparsed"
     if not walk.faults and not ended:
         return None
@@ -227,7 +227,7 @@ def _generation_error(walk: Walk) -> dict[str, Any] | None:
     }
 
 
-def _loop(walk: Walk) -> dict[str, Any] | None:
+def _loop(walk: Trajectory) -> dict[str, Any] | None:
     visits = Counter(walk.viewpoints)
     often = {name: count for name, count in visits.items() if count >= LOOP_VISITS}
     cycle = _cycle(walk.viewpoints)
@@ -243,7 +243,7 @@ def _loop(walk: Walk) -> dict[str, Any] | None:
     }
 
 
-def _returns(walk: Walk) -> list[int]:
+def _returns(walk: Trajectory) -> list[int]:
     """Return the steps that led to a viewpoint visited before."""
     seen: set[str] = set()
     steps = []

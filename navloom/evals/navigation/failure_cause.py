@@ -37,8 +37,8 @@ from navloom.files import package_yaml
 from navloom.scenes.distances import heading_to, scene_cached, turn_between
 from navloom.scenes.lexicon import classify, room_types
 from navloom.scenes.scene import UNKNOWN, Scene, Viewpoint, distance_2d
-from navloom.tools.navigation.options import without_notes
-from navloom.tools.navigation.steps import Walk
+from navloom.tools.navigation.step_options import strip_notes
+from navloom.tools.navigation.step_records import Trajectory
 
 Way = Literal["left", "right", "straight", "around"]
 
@@ -274,7 +274,11 @@ class Fork:
 
 
 def fork_of(
-    walk: Walk, deviation: Deviation, reference: tuple[str, ...], episode: Episode, scene: Scene
+    walk: Trajectory,
+    deviation: Deviation,
+    reference: tuple[str, ...],
+    episode: Episode,
+    scene: Scene,
 ) -> Fork:
     """Build the fork of a deviation. Viewpoints that the scene lacks are left out."""
     known, on = scene.viewpoint_by_id, deviation.hop + 1
@@ -300,7 +304,7 @@ def _known(names: Sequence[str], scene: Scene) -> tuple[Viewpoint, ...]:
     return tuple(at[name] for name in names if name in at)
 
 
-def _heading(walk: Walk, hop: int, episode: Episode, scene: Scene) -> float | None:
+def _heading(walk: Trajectory, hop: int, episode: Episode, scene: Scene) -> float | None:
     """Return the heading as recorded, else the direction of the hop before."""
     said = walk.headings[hop] if 0 <= hop < len(walk.headings) else None
     if said is not None or hop == 0:
@@ -309,7 +313,7 @@ def _heading(walk: Walk, hop: int, episode: Episode, scene: Scene) -> float | No
     return heading_to(before[0].position, before[1].position) if len(before) == 2 else None
 
 
-def _descriptions(walk: Walk, deviation: Deviation) -> dict[str, str]:
+def _descriptions(walk: Trajectory, deviation: Deviation) -> dict[str, str]:
     if deviation.step >= len(walk.steps):
         return {}
     return {option.viewpoint: option.description for option in walk.steps[deviation.step].options}
@@ -568,7 +572,7 @@ def _near(scene: Scene, viewpoint: Viewpoint) -> frozenset[str]:
 
 def _twins(fork: Fork, _: str, __: Scene) -> dict[str, Any] | None:
     right, chosen = _told(fork)
-    if not right or not chosen or without_notes(right) != without_notes(chosen):
+    if not right or not chosen or strip_notes(right) != strip_notes(chosen):
         return None
     return {"alike": "words"}
 

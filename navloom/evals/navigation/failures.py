@@ -33,7 +33,7 @@ from navloom.evals.tasks.episode import Episode
 from navloom.files import package_yaml
 from navloom.scenes.distances import cached_on_scene
 from navloom.scenes.scene import Scene
-from navloom.tools.navigation.steps import Walk
+from navloom.tools.navigation.step_records import Trajectory
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,11 @@ class Analysis:
 
 
 def analyse(
-    result: Mapping[str, Any] | Walk, episode: Episode, scene: Scene, *, success: bool | None = None
+    result: Mapping[str, Any] | Trajectory,
+    episode: Episode,
+    scene: Scene,
+    *,
+    success: bool | None = None,
 ) -> Analysis:
     """Analyse the behaviour, first deviation and cause of an episode. It never raises.
 
@@ -88,7 +92,7 @@ def analyse(
         success: whether the episode counts as a success. By default, if it ended strictly within
             3 m of a goal, and not by unreadable replies or a collision.
     """
-    walk = result if isinstance(result, Walk) else Walk.read(result)
+    walk = result if isinstance(result, Trajectory) else Trajectory.read(result)
     reference = reference_of(walk, episode, scene)
     to_goal = [metres_to_goal(viewpoint, episode, scene) for viewpoint in walk.viewpoints]
     if success is None:
@@ -111,13 +115,13 @@ def analyse(
     return Analysis(success, tuple(proofs), cause, deviation, reference, evidence)
 
 
-def _excess(walk: Walk, reference: tuple[str, ...], scene: Scene) -> float:
+def _excess(walk: Trajectory, reference: tuple[str, ...], scene: Scene) -> float:
     if not reference:
         return math.nan
     return metres_along(walk.viewpoints, scene) - metres_along(reference, scene)
 
 
-def _invalid_hop(walk: Walk, scene: Scene) -> dict[str, Any] | None:
+def _invalid_hop(walk: Trajectory, scene: Scene) -> dict[str, Any] | None:
     """Return the first hop without an edge, or None."""
     edges = _edges(scene)
     for hop, (a, b) in enumerate(zip(walk.viewpoints, walk.viewpoints[1:], strict=False)):

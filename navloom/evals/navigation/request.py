@@ -342,7 +342,7 @@ class EvalRequest(Request):
 
     def record(self) -> dict[str, Any]:
         """Return the request for ``run.json``, without fields that have no effect."""
-        from navloom.graphs.navigation.text import PROMPTS
+        from navloom.graphs.navigation.prompt_text import PROMPTS
         from navloom.prompts.prompt_loader import load_prompt
 
         asked = super().record()

@@ -44,7 +44,7 @@ from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.files import join_some
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.context import Context
-from navloom.graphs.navigation.person import Person
+from navloom.graphs.navigation.human_input import HumanNavigator
 from navloom.models.model_registry import resolve_model
 from navloom.models.structured_output import sees_images
 from navloom.scenes.bodies import DEFAULT_BODY
@@ -56,9 +56,9 @@ from navloom.sim.captions import captions_for
 from navloom.sim.media_store import FolderMedia
 from navloom.sim.protocol import Simulator
 from navloom.sim.registry import backend_module, get_simulator, resolve_backend, simulator_for_views
-from navloom.tools.navigation.options import Option
-from navloom.tools.navigation.steps import Step, Walk
-from navloom.tools.navigation.things import Thing
+from navloom.tools.navigation.step_options import MoveOption
+from navloom.tools.navigation.step_records import NavStep, Trajectory
+from navloom.tools.navigation.visible_objects import VisibleObject
 
 MOST_CHARACTERS = 900
 """Maximum characters of one text."""
@@ -192,11 +192,11 @@ def _example(line: Mapping[str, Any]) -> Example | None:
         episode = Episode.model_validate(result.get("episode"))
     except ValidationError:
         return None
-    text = _tell(tagged, episode, Walk.read(result).steps)
+    text = _tell(tagged, episode, Trajectory.read(result).steps)
     return None if text is None else Example(text, tagged.behaviour, tagged.cause, episode)
 
 
-def _tell(tagged: Analysis, episode: Episode, steps: Sequence[Step]) -> str | None:
+def _tell(tagged: Analysis, episode: Episode, steps: Sequence[NavStep]) -> str | None:
     asked = f"Told “{_plain(episode.instruction, _MOST_INSTRUCTION)}”, an agent "
     if tagged.behaviour == "generation_error":
         return _whole([asked + _bad_reply(tagged)])
@@ -243,7 +243,7 @@ def _bad_reply(tagged: Analysis) -> str:
     )
 
 
-def _way(option: Option) -> str:
+def _way(option: MoveOption) -> str:
     words = _plain(option.description, _MOST_DESCRIPTION)
     way = _TO[option.direction]
     return f"{way}, towards “{words}”" if words else way
@@ -331,7 +331,7 @@ class EvalPlan(Plan):
 
     episodes: dict[str, Episode]
     scenes: Mapping[str, str]
-    things: Mapping[str, Mapping[str, list[Thing]]] = field(default_factory=dict)
+    things: Mapping[str, Mapping[str, list[VisibleObject]]] = field(default_factory=dict)
     failures: tuple[Example, ...] = ()
     media: Path | None = None
     touches: bool = False
@@ -381,7 +381,7 @@ class EvalJob(Job):
         )
         return made
 
-    def person(self, sample: Sample) -> Person | None:
+    def person(self, sample: Sample) -> HumanNavigator | None:
         """Return the person who replaces the model; None here."""
         del sample
         return None

@@ -35,8 +35,8 @@ from navloom.evals.report.document import NOTHING, number, percent
 from navloom.evals.run_folder import each_sample, fold_samples
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Point3, Scene
-from navloom.tools.navigation.giveaways import KINDS
-from navloom.tools.navigation.steps import Walk, points_of
+from navloom.tools.navigation.disclosures import KINDS
+from navloom.tools.navigation.step_records import Trajectory, floor_points
 
 
 @dataclass
@@ -128,7 +128,7 @@ def scored(
         ``scores`` and ``tags``.
     """
     result = dict(state["result"])
-    walk = Walk.read(result)
+    walk = Trajectory.read(result)
     actions = max(0, len(walk.poses) - 1)
     contacts = Contacts(walk.touched, actions, noticeable) if touches else None
     score = _score(episode, walk, scene, contacts, result.get("pointed"))
@@ -148,7 +148,7 @@ def scored(
 
 
 def _score(
-    episode: Episode, walk: Walk, scene: Scene, contacts: Contacts | None, pointed: Any
+    episode: Episode, walk: Trajectory, scene: Scene, contacts: Contacts | None, pointed: Any
 ) -> EpisodeScore:
     walked = [viewpoint for viewpoint, _ in walk.poses]
     asked, points = isinstance(pointed, Mapping), stood_at(walked, walk.points, scene)
@@ -164,7 +164,7 @@ def _score(
     return score
 
 
-def _reason(walk: Walk, score: EpisodeScore) -> str:
+def _reason(walk: Trajectory, score: EpisodeScore) -> str:
     if score.invalid is not None:
         return "invalid"
     return _AWAY if walk.end == "stop" else walk.end
@@ -387,7 +387,7 @@ def _trial(line: Mapping[str, Any], noticeable: float) -> Trial:
         path,
         str(result.get("end") or ""),
         contacts,
-        points_of(result["trajectory"]),
+        floor_points(result["trajectory"]),
         {line["id"]: pointed.get("object")} if isinstance(pointed, Mapping) else {},
         effort_of(line),
     )

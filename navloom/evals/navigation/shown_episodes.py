@@ -22,7 +22,7 @@ from navloom.evals.report.blocks import Cell, Column, Line
 from navloom.evals.tasks.episode import Episode
 from navloom.files import package_yaml, truncate
 from navloom.scenes.scene import Scene
-from navloom.tools.navigation.steps import Step
+from navloom.tools.navigation.step_records import NavStep
 
 _MOST_TEXT = 1200
 MOST_WHOLE = 100_000
@@ -196,7 +196,7 @@ def _pointed(pointed: Mapping[str, Any], columns: Mapping[str, Any]) -> Iterator
     yield Note("which thing", words, bad=str(named) != str(columns.get("object")))
 
 
-def action_of(step: Step) -> str:
+def action_of(step: NavStep) -> str:
     """Return the action of a step in words."""
     action = step.action
     if action.kind == "move":
@@ -207,11 +207,11 @@ def action_of(step: Step) -> str:
     return "stops" if action.kind == "stop" else "no action"
 
 
-def _moves(step: Step) -> str:
+def _moves(step: NavStep) -> str:
     return "does not get" if step.missed else "moves"
 
 
-def notes_of(step: Step, *, whole: bool = False) -> Iterator[Note]:
+def notes_of(step: NavStep, *, whole: bool = False) -> Iterator[Note]:
     """Yield the notes of a step: reasons, faults, questions and answers.
 
     Args:

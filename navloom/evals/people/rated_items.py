@@ -50,9 +50,9 @@ from navloom.scenes.lexicon import item_names
 from navloom.scenes.plan_style import to_words
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import SceneLookup
-from navloom.tools.navcraft.optimum import Relay, all_relays
-from navloom.tools.navcraft.paths import spot_of
-from navloom.tools.navcraft.task import RelayTask
+from navloom.tools.navcraft.relay_optimum import Relay, all_relays
+from navloom.tools.navcraft.relay_task import RelayTask
+from navloom.tools.navcraft.task_paths import plan_position
 
 _VIEWS = 3
 """Maximum number of views along a path: at its start, middle and end."""
@@ -441,7 +441,7 @@ def _map(task: RelayTask, helper: str) -> SceneMap:
         ("end", task.end_anchor, to_words(task.end_item.name)),
     )
     marks = tuple(
-        MapMark(kind, spot_of(task.scene, anchor.node), label)
+        MapMark(kind, plan_position(task.scene, anchor.node), label)
         for kind, anchor, label in anchors
         if anchor is not None
     )

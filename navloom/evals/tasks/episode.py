@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from navloom.errors import DataError
 from navloom.scenes.scene import Scene
 from navloom.sim.graph import nearest_viewpoint
-from navloom.tools.navigation.things import Thing
+from navloom.tools.navigation.visible_objects import VisibleObject
 
 _Id = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -130,4 +130,4 @@ class TaskData:
     episodes: tuple[Episode, ...]
     scenes: Mapping[str, str]
     notes: tuple[str, ...] = ()
-    things: Mapping[str, Mapping[str, list[Thing]]] = field(default_factory=dict)
+    things: Mapping[str, Mapping[str, list[VisibleObject]]] = field(default_factory=dict)

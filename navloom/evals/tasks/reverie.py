@@ -36,7 +36,7 @@ from navloom.evals.tasks.matterport import (
 )
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene
-from navloom.tools.navigation.things import Thing
+from navloom.tools.navigation.visible_objects import VisibleObject
 
 SPLITS = ("train", "val_seen", "val_unseen")
 DEFAULT_SPLIT = "val_unseen"
@@ -123,16 +123,16 @@ class _Seen:
             "columns": {"object": record.objId, "object_name": target.name},
         }
 
-    def things(self) -> dict[str, dict[str, list[Thing]]]:
+    def things(self) -> dict[str, dict[str, list[VisibleObject]]]:
         """Return the visible objects by scene and viewpoint, of scans that have a BBox file."""
-        found: dict[str, dict[str, list[Thing]]] = {}
+        found: dict[str, dict[str, list[VisibleObject]]] = {}
         for scan, objects in self._scans.items():
             if objects is None:
                 continue
             places = found.setdefault(f"mp3d:{scan}", {})
             for number, target in objects.items():
                 for viewpoint, heading in target.headings.items():
-                    thing = Thing(id=str(number), name=target.name, heading=heading)
+                    thing = VisibleObject(id=str(number), name=target.name, heading=heading)
                     places.setdefault(viewpoint, []).append(thing)
         return found
 

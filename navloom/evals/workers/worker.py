@@ -42,7 +42,7 @@ from navloom.evals.run_folder import package_version, read_run, request_hash
 from navloom.evals.session import Sample
 from navloom.evals.workers.spoken import SETTINGS, CallsTold, Words, decode, encode, this_machine
 from navloom.files import write_error
-from navloom.graphs.agent import Plain, open_saver
+from navloom.graphs.agent_graph import CheckedSerializer, open_saver
 from navloom.models.messages import CallRecord
 from navloom.models.model_call import CallSettings, RateLimitHolds, RetryEvent
 from navloom.models.model_registry import resolve_model
@@ -162,7 +162,7 @@ async def _made(begin: Words, driver: _Driver) -> AsyncIterator[_Worker]:
         if shares:
             saver: Any = await opened.enter_async_context(open_saver(path / "checkpoints.sqlite"))
         else:
-            saver = InMemorySaver(serde=Plain())
+            saver = InMemorySaver(serde=CheckedSerializer())
         yield _Worker(kind, plan, path, saver, driver, begin["settings"], shares=shares)
 
 

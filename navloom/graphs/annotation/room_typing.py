@@ -2,7 +2,7 @@
 
 Source: CoNavBench 3.1.1 (graph contextual typing) and A.12 (inputs, the twenty types, the answer).
 
-The graph is the question loop of :mod:`navloom.graphs.turns`, with one question a region.
+The graph is the question loop of :mod:`navloom.graphs.tool_loop`, with one question a region.
 
 Each Unknown region is typed once, the one with the most evidence first. Evidence is the number of
 its objects plus its adjacent regions with a type. It is counted again before each choice, so a
@@ -28,8 +28,8 @@ from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from navloom.graphs.agent import AgentGraph, Merging, SceneLike
-from navloom.graphs.turns import AskContext, Asking, Question, asking
+from navloom.graphs.agent_graph import AgentGraph, Merging, SceneLike
+from navloom.graphs.tool_loop import AskContext, ModelQuestion, QuestionState, question_builder
 from navloom.models.builtin import PolicyRequest
 from navloom.models.messages import AnswerError, opening_messages, read_json_object
 from navloom.prompts.prompt_loader import load_prompt
@@ -37,11 +37,11 @@ from navloom.scenes.distances import cached_on_scene, scene_cached
 from navloom.scenes.lexicon import ROOM_TYPES, normalize_words, room_types, word_table
 from navloom.scenes.scene import UNKNOWN, Scene, prompt_name
 from navloom.scenes.scene_uri import get_scene
-from navloom.tools.forms import closed_object
+from navloom.tools.model_output import object_schema
 
 JOB = "room_type"
 ANSWER_KEY = "Unknown room type"
-SCHEMA = closed_object(
+SCHEMA = object_schema(
     {ANSWER_KEY: {"type": "string", "enum": list(ROOM_TYPES)}}, JOB, "The type of one room."
 )
 """JSON schema of the answer."""
@@ -55,7 +55,7 @@ class Input(TypedDict):
     """Seed of baselines, also shown to every model; 0 if left out."""
 
 
-class State(Asking, total=False):
+class State(QuestionState, total=False):
     """State of the graph."""
 
     region: str | None
@@ -90,16 +90,16 @@ def prompt(state: State, runtime: Runtime[Context]) -> State:
     return {"region": region, "messages": opening_messages(rendered)}
 
 
-def question(state: State, context: Context) -> Question:  # noqa: ARG001  all that ask give both
+def question(state: State, context: Context) -> ModelQuestion:  # noqa: ARG001  all that ask give both
     """Return the question about a region, which stays Unknown without a valid answer."""
     region = state["region"] or ""
 
     def give_up(_: str, error: AnswerError) -> State:
         return {"faults": [f"{region}: {error}"], "types": {region: None}}
 
-    return Question(
+    return ModelQuestion(
         job=JOB,
-        read=lambda text: {"types": {region: read_type(text)}},
+        read=lambda text: {"types": {region: read_room_type(text)}},
         give_up=give_up,
         schema=SCHEMA,
         about=f"{region}: ",
@@ -122,7 +122,7 @@ def finish(state: State) -> State:
     return {"status": "ok", "result": result, "reason": None}
 
 
-build_graph = asking(
+build_graph = question_builder(
     AgentGraph(State, Context, Input, "room_typing"),
     question,
     prompt=prompt,
@@ -131,7 +131,7 @@ build_graph = asking(
 )
 
 
-def read_type(text: str) -> str:
+def read_room_type(text: str) -> str:
     """Parse the room type in a reply, tolerant of case, spacing, fences and common synonyms.
 
     Args:

@@ -44,7 +44,7 @@ _MOST_BETWEEN = 2
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _PromptQuestion:
     """One question, as parsed from the prompt."""
 
     request: PolicyRequest
@@ -137,14 +137,14 @@ class _Asked:
 
 def heuristic_answer(request: PolicyRequest) -> AIMessage:
     """Answer by rules over the names and the profile."""
-    asked = _Asked(request)
+    asked = _PromptQuestion(request)
     why_not = _obstacle(asked)
     return _say(asked, why_not is None, asked.path, why_not or "")
 
 
 def random_answer(request: PolicyRequest) -> AIMessage:
     """Draw the answer and the places between the question's ends at random."""
-    asked = _Asked(request)
+    asked = _PromptQuestion(request)
     rng = random.Random(f"{request.seed}:{asked.agent}:{asked.question}")
     start, end = asked.ends
     others = [place for place in asked.places if place not in (start, end)]
@@ -155,13 +155,13 @@ def random_answer(request: PolicyRequest) -> AIMessage:
 
 def always_yes(request: PolicyRequest) -> AIMessage:
     """Answer yes, with the heuristic's path."""
-    asked = _Asked(request)
+    asked = _PromptQuestion(request)
     return _say(asked, True, asked.path, "")
 
 
 def always_no(request: PolicyRequest) -> AIMessage:
     """Answer no, with the heuristic's path and an empty reason."""
-    asked = _Asked(request)
+    asked = _PromptQuestion(request)
     return _say(asked, False, asked.path, "It cannot get there.")
 
 
@@ -174,7 +174,7 @@ _REASONS = (
 )
 
 
-def _obstacle(asked: _Asked) -> str | None:
+def _obstacle(asked: _PromptQuestion) -> str | None:
     """Return why the body cannot get there, by the first rule that matches, or None."""
     width = asked.number("Width (m)") or 0.0
     step = asked.number("Highest step it can cross (m)")
@@ -209,7 +209,7 @@ def _obstacle(asked: _Asked) -> str | None:
     )
 
 
-def _say(asked: _Asked, yes: bool, path: list[str], reason: str) -> AIMessage:
+def _say(asked: _PromptQuestion, yes: bool, path: list[str], reason: str) -> AIMessage:
     result = {"answer": "yes" if yes else "no", "path": path, "reason": reason}
     item = {"question": asked.question, "agent": asked.agent, "result": result}
     return AIMessage(content=json.dumps([item], ensure_ascii=False))

@@ -31,38 +31,38 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from navloom.errors import SceneError
-from navloom.graphs.agent import (
+from navloom.graphs.agent_graph import (
     AgentGraph,
-    FromPython,
     Growing,
     ModelLike,
     Outcome,
     Picture,
+    PythonField,
     SceneLike,
 )
-from navloom.graphs.capnav.designer_text import (
+from navloom.graphs.capnav.designer_prompt import (
     COMPACT_PROMPT,
     PROMPT,
-    ask,
-    ask_compact,
     capnav_tools,
-    compact_things,
+    complete_question,
     draw_route,
-    filled_in,
     guideline_record,
-    mend,
-    shortened,
+    landmark_choices,
+    render_compact,
+    render_prompt,
+    repair_message,
+    shorten_question,
 )
-from navloom.graphs.turns import (
+from navloom.graphs.tool_loop import (
     Asked,
     TurnLimits,
-    add_turns,
+    add_tool_loop,
+    answer_tool_calls,
     ask_model,
-    calls_made,
-    given_up,
-    said,
-    tool_turn,
-    turns,
+    count_turns,
+    executed_calls,
+    failed_update,
+    messages_of,
 )
 from navloom.models.messages import AnswerError, message_text, opening_messages, with_images
 from navloom.models.structured_output import bind
@@ -70,10 +70,10 @@ from navloom.prompts.prompt_loader import load_prompt
 from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene_uri import get_scene
 from navloom.scenes.traversability_table import Traversability
-from navloom.tools.capnav.answers import compact_schema, read_questions, response_schema
-from navloom.tools.capnav.grounding import check_question
-from navloom.tools.capnav.named_places import Places, truth_of
-from navloom.tools.forms import Violation
+from navloom.tools.capnav.answer_parser import compact_schema, read_questions, response_schema
+from navloom.tools.capnav.named_places import NamedPlaces, traversability_of
+from navloom.tools.capnav.question_grounding import check_question
+from navloom.tools.model_output import Violation
 
 _MOST_KEPT = 100
 """Most rejected questions that the result lists."""
@@ -119,7 +119,7 @@ class Context(TurnLimits):
     """The scene, or its URI."""
     model: ModelLike = "builtin/heuristic"
     """The generator, or its ``provider/name``."""
-    truth: Annotated[Traversability | None, FromPython()] = None
+    truth: Annotated[Traversability | None, PythonField()] = None
     """Passages and the bodies that can use them; None looks beside the scene's URI, else at its
     links."""
     frames: tuple[Picture, ...] = ()
@@ -132,12 +132,12 @@ class Context(TurnLimits):
     """Ask for one question at a time in small choices."""
 
 
-def places_of(context: Context) -> Places:
+def load_places(context: Context) -> NamedPlaces:
     """Return the context's places, built once per scene."""
     scene = get_scene(context.scene)
-    truth = context.truth or truth_of(context.scene)
+    truth = context.truth or traversability_of(context.scene)
     # The value keeps the object alive, so that no other one can get the id in the key.
-    return scene_cached(scene, f"capnav_places_{id(truth)}", lambda: Places(scene, truth))
+    return scene_cached(scene, f"capnav_places_{id(truth)}", lambda: NamedPlaces(scene, truth))
 
 
 async def propose(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -147,14 +147,14 @@ async def propose(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def _prepared(state: State, context: Context) -> Asked:
-    places, seed = places_of(context), state["seed"]
+    places, seed = load_places(context), state["seed"]
     if context.compact:
         # A different seed for each turn: an engine seeded by the prompt would repeat itself.
-        seed += turns(said(state))
+        seed += count_turns(messages_of(state))
         talk, schema = _compact_talk(state, context, places, seed)
     else:
         least = context.min_questions
-        rendered = ask(
+        rendered = render_prompt(
             places,
             seed=seed,
             least=least,
@@ -162,7 +162,7 @@ def _prepared(state: State, context: Context) -> Asked:
             routes=state.get("routes", []),
             taken=state.get("taken", []),
         )
-        talk = [*opening_messages(rendered), *said(state)]
+        talk = [*opening_messages(rendered), *messages_of(state)]
         schema = response_schema(places.ids, constrain=context.constrain, least=least)
     bound = bind(
         context.model,
@@ -177,21 +177,23 @@ def _prepared(state: State, context: Context) -> Asked:
 
 
 def _compact_talk(
-    state: State, context: Context, places: Places, seed: int
+    state: State, context: Context, places: NamedPlaces, seed: int
 ) -> tuple[list[BaseMessage], dict[str, Any]]:
     """Build the messages and schema for one question, with only the last rejection."""
     route, taken = _route(state, places), _taken(state)
-    rendered = ask_compact(places, seed=seed, frames=len(context.frames), route=route, taken=taken)
+    rendered = render_compact(
+        places, seed=seed, frames=len(context.frames), route=route, taken=taken
+    )
     frames = len(context.frames)
-    things = [compact_things(places, place, frames=frames) for place in route]
+    things = [landmark_choices(places, place, frames=frames) for place in route]
     schema = compact_schema(route, things, constrain=context.constrain)
-    last = said(state)[-_COMPACT_SAID:]
+    last = messages_of(state)[-_COMPACT_SAID:]
     if not last or not isinstance(last[-1], HumanMessage) or last[-1].content == _GO:
         last = []
     return [*opening_messages(rendered), *last], schema
 
 
-def _route(state: State, places: Places) -> Sequence[str]:
+def _route(state: State, places: NamedPlaces) -> Sequence[str]:
     """Return the next question's start and end: a preferred pair, else a drawn one."""
     done, routes = len(state.get("accepted", [])), state.get("routes", [])
     if done < len(routes):
@@ -209,7 +211,7 @@ def _taken(state: State) -> list[dict[str, Any]]:
     return [*state.get("taken", []), *(each["question"] for each in state.get("accepted", []))]
 
 
-def _tools(places: Places, context: Context) -> list[BaseTool]:
+def _tools(places: NamedPlaces, context: Context) -> list[BaseTool]:
     key = f"capnav_tools_{id(places)}_{context.constrain}"
     return scene_cached(
         places.scene, key, lambda: capnav_tools(places, constrain=context.constrain)
@@ -218,9 +220,9 @@ def _tools(places: Places, context: Context) -> list[BaseTool]:
 
 def consult(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Answer the model's tool calls from the scene."""
-    tools = _tools(places_of(runtime.context), runtime.context)
-    update = tool_turn(
-        said(state),
+    tools = _tools(load_places(runtime.context), runtime.context)
+    update = answer_tool_calls(
+        messages_of(state),
         tools,
         failed=lambda call: call.result is None or "error" in call.result,
         # The tools' own errors describe what is wrong with the call.
@@ -232,19 +234,19 @@ def consult(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 def check(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Check each question of an answer; keep the good ones, and request others or end."""
-    context, places = runtime.context, places_of(runtime.context)
+    context, places = runtime.context, load_places(runtime.context)
     try:
-        given = read_questions(message_text(said(state)[-1].content))
+        given = read_questions(message_text(messages_of(state)[-1].content))
     except AnswerError as error:
         fault = Violation("not_json", str(error))
         return _go_on(state, context, [], [{"said": {}, "violations": [fault]}], str(error))
     if context.compact:
-        given = [filled_in(each, places) for each in given[:1]]
+        given = [complete_question(each, places) for each in given[:1]]
     good, bad, numbers, taken = [], [], [], _taken(state)
     for number, each in enumerate(given, 1):
         checked = check_question(each, places, taken)
         if checked.violations or checked.question is None:
-            bad.append({"said": shortened(each), "violations": checked.violations})
+            bad.append({"said": shorten_question(each), "violations": checked.violations})
             numbers.append((number, checked.violations))
             continue
         good.append({"question": checked.question, "grounding": checked.grounding()})
@@ -252,7 +254,7 @@ def check(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     wrong = {number for number, _ in numbers}
     kept = [number for number in range(1, len(given) + 1) if number not in wrong]
     still = context.min_questions - len(state.get("accepted", [])) - len(good)
-    text = mend(numbers, kept, still, precise=context.precise_repairs)
+    text = repair_message(numbers, kept, still, precise=context.precise_repairs)
     return _go_on(state, context, good, bad, _GO if context.compact and good else text)
 
 
@@ -277,14 +279,14 @@ def _go_on(
         return {**update, "messages": [HumanMessage(text)]}
     if state.get("repairs", 0) >= context.max_reasks:
         first = bad[0]["violations"][0] if bad else Violation("too_few", "too few questions")
-        return {**update, **_ended(after, context, given_up(first.code, first.message))}
+        return {**update, **_ended(after, context, failed_update(first.code, first.message))}
     return {**update, "messages": [HumanMessage(text)], "repairs": 1}
 
 
 def _ended(state: State, context: Context, why: Mapping[str, Any]) -> dict[str, Any]:
     """Return the update that ends an attempt, with the questions accepted so far."""
     accepted, rejected = state.get("accepted", []), state.get("rejected", [])
-    calls = calls_made(said(state))
+    calls = executed_calls(messages_of(state))
     result = {
         "questions": [each["question"] for each in accepted],
         "grounding": [each["grounding"] for each in accepted],
@@ -294,7 +296,7 @@ def _ended(state: State, context: Context, why: Mapping[str, Any]) -> dict[str, 
         "rejected": rejected[:_MOST_KEPT],
         "rejected_in_all": len(rejected),
         "repairs": state.get("repairs", 0),
-        "turns": turns(said(state)),
+        "turns": count_turns(messages_of(state)),
         "tool_calls": len(calls),
         "frames": len(context.frames),
         "guideline": None if context.compact else guideline_record(),
@@ -308,12 +310,12 @@ def _ended(state: State, context: Context, why: Mapping[str, Any]) -> dict[str, 
 def out_of_turns(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """End the run after the model has used all its turns."""
     most = runtime.context.max_turns
-    why = given_up("out_of_turns", f"no accepted question in {most} model calls")
+    why = failed_update("out_of_turns", f"no accepted question in {most} model calls")
     return _ended(state, runtime.context, why)
 
 
 builder = AgentGraph(State, Context, Input, "capnav_tasks")
-add_turns(builder, propose, consult, check, out_of_turns)
+add_tool_loop(builder, propose, consult, check, out_of_turns)
 builder.add_edge(START, "propose")
 build_graph = builder.compile
 """Compiles the graph; takes the checkpointer for its steps, none by default."""

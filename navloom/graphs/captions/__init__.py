@@ -2,12 +2,12 @@
 
 POLICIES = {
     "heuristic": {
-        "marker_captions": "navloom.graphs.captions.baseline:heuristic_markers",
-        "viewpoint_summary": "navloom.graphs.captions.baseline:heuristic_summary",
+        "marker_captions": "navloom.graphs.captions.caption_baseline:heuristic_markers",
+        "viewpoint_summary": "navloom.graphs.captions.caption_baseline:heuristic_summary",
     },
     "random": {
-        "marker_captions": "navloom.graphs.captions.baseline:random_markers",
-        "viewpoint_summary": "navloom.graphs.captions.baseline:random_summary",
+        "marker_captions": "navloom.graphs.captions.caption_baseline:random_markers",
+        "viewpoint_summary": "navloom.graphs.captions.caption_baseline:random_summary",
     },
 }
 """Policies of the builtin models for this agent: model -> job -> ``module:function``."""

@@ -4,7 +4,8 @@ Source: VLN-MME B.1 (marker captions: a panorama with numbered markers, and a JS
 number to a sentence) and B.2 (viewpoint summaries: descriptions of the views merged into one
 sentence, after NavGPT).
 
-    START -> plan -> describe, describe, ... (navloom.graphs.turns) -> plan -> ... -> finish -> END
+    START -> plan -> describe, describe, ... (navloom.graphs.tool_loop) -> plan -> ... -> finish ->
+    END
 
 There are two questions for each viewpoint, each a graph of its own. ``AT_ONCE`` of them run in
 parallel.
@@ -35,9 +36,16 @@ from langgraph.types import Send
 from typing_extensions import TypedDict
 
 from navloom.errors import UsageError
-from navloom.graphs.agent import AgentGraph, Growing, ModelLike, Outcome, SceneLike, SimulatorLike
-from navloom.graphs.calling import as_node
-from navloom.graphs.turns import AskContext, Asking, Question, asking
+from navloom.graphs.agent_graph import (
+    AgentGraph,
+    Growing,
+    ModelLike,
+    Outcome,
+    SceneLike,
+    SimulatorLike,
+)
+from navloom.graphs.invocation import as_node
+from navloom.graphs.tool_loop import AskContext, ModelQuestion, QuestionState, question_builder
 from navloom.models.messages import AnswerError, opening_messages, read_json_object
 from navloom.models.structured_output import sees_images
 from navloom.prompts.prompt_loader import RenderedPrompt, load_prompt
@@ -59,7 +67,7 @@ from navloom.sim.protocol import (
 )
 from navloom.sim.registry import simulator_for_views
 from navloom.sim.views import view_pngs
-from navloom.tools.forms import closed_object, paragraph
+from navloom.tools.model_output import object_schema, sanitize_line
 
 Job = Literal["markers", "summary"]
 JOBS: tuple[Job, ...] = ("markers", "summary")
@@ -93,7 +101,7 @@ class State(Input, Outcome, total=False):
     """Fault of each unusable answer."""
 
 
-class CaptionItem(TypedDict):
+class CaptionQuestion(TypedDict):
     """One question about a viewpoint: the viewpoint and the job."""
 
     viewpoint: str
@@ -101,7 +109,7 @@ class CaptionItem(TypedDict):
     seed: NotRequired[int]
 
 
-class Describing(CaptionItem, Asking, total=False):
+class CaptionState(CaptionQuestion, QuestionState, total=False):
     """State of the graph of one question."""
 
 
@@ -151,7 +159,7 @@ def plan(state: State, runtime: Runtime[Context]) -> State:
     return {"todo": todo, "written": alone}
 
 
-def prompt(state: Describing, runtime: Runtime[Context]) -> dict[str, Any]:
+def prompt(state: CaptionState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Write the question as messages."""
     context, scene = runtime.context, get_scene(runtime.context.scene)
     seen = _observe(context, scene, state["viewpoint"])
@@ -159,7 +167,7 @@ def prompt(state: Describing, runtime: Runtime[Context]) -> dict[str, Any]:
     return {"messages": opening_messages(rendered)}
 
 
-def question(state: Describing, context: Context) -> Question:
+def question(state: CaptionState, context: Context) -> ModelQuestion:
     """Return the question about a viewpoint, with images if the simulator has them."""
     viewpoint, job = state["viewpoint"], state["job"]
     seen = _observe(context, get_scene(context.scene), viewpoint)
@@ -175,7 +183,7 @@ def question(state: Describing, context: Context) -> Question:
         said = read_markers(text, len(ways))
         return ended({way.viewpoint: said[str(number)] for number, way in enumerate(ways, 1)})
 
-    return Question(
+    return ModelQuestion(
         job="marker_captions" if is_markers else "viewpoint_summary",
         read=read,
         give_up=lambda _, error: ended(None, f"{viewpoint} {job}: {error}"),
@@ -187,7 +195,9 @@ def question(state: Describing, context: Context) -> Question:
 
 
 describe = as_node(
-    asking(AgentGraph(Describing, Context, CaptionItem, "caption"), question, prompt=prompt)(),
+    question_builder(
+        AgentGraph(CaptionState, Context, CaptionQuestion, "caption"), question, prompt=prompt
+    )(),
     output=lambda outcome, item: {
         "written": [(item["viewpoint"], item["job"], outcome["result"]["said"])],
         "faults": outcome["result"]["faults"],
@@ -249,13 +259,13 @@ def marker_schema(count: int) -> dict[str, Any]:
     caption = {"type": "string", "minLength": 2, "maxLength": _SLACK * MOST_DESCRIPTION}
     numbered = {str(number): caption for number in range(1, count + 1)}
     about = "One caption for every numbered marker."
-    return closed_object(numbered, "marker_captions", about)
+    return object_schema(numbered, "marker_captions", about)
 
 
 def summary_schema() -> dict[str, Any]:
     """Return the JSON schema of a viewpoint's summary."""
     text = {"type": "string", "minLength": 2, "maxLength": _SLACK * MOST_SUMMARY}
-    return closed_object({"summary": text}, "viewpoint_summary", "One sentence about a place.")
+    return object_schema({"summary": text}, "viewpoint_summary", "One sentence about a place.")
 
 
 def read_markers(text: str, count: int) -> dict[str, str]:
@@ -279,7 +289,7 @@ def read_summary(text: str) -> str:
 
 
 def _words(said: str, most: int, key: str) -> str:
-    words = paragraph(said, most)
+    words = sanitize_line(said, most)
     if not any(map(str.isalpha, words)):
         raise AnswerError(f'"{key}" holds no words. Answer again with words for it.')
     return words
@@ -377,7 +387,7 @@ def _marker(way: Candidate, scene: Scene) -> dict[str, Any]:
         "metres": round(way.distance, 1),
         "goes": up_or_down(way.elevation) or "level",
         "room": None if label == UNKNOWN else prompt_name(label).replace("_", " "),
-        "known": paragraph(way.description, MOST_CAPTION) or None,
+        "known": sanitize_line(way.description, MOST_CAPTION) or None,
     }
 
 

@@ -15,12 +15,18 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, HumanMessage
 
-from navloom.graphs.chat.listener import Before, Intent, answer, intents_of, plain
+from navloom.graphs.chat.intent_parser import (
+    Intent,
+    PreviousTurn,
+    canned_answer,
+    normalize,
+    parse_intents,
+)
 from navloom.models.builtin import PolicyRequest, ToolResult
 from navloom.models.messages import message_text
 from navloom.scenes.lexicon import lexicon_words
 from navloom.sim.caption_composer import join_words, with_article
-from navloom.tools.chat.wishes import NUMBERS, is_english, words_of
+from navloom.tools.chat.place_query import NUMBERS, is_english, split_words
 
 _MOVING = ("go_to", "go", "go_back", "go_on")
 _ASKING = ("look", "where", "find", "rooms", "describe", "recall")
@@ -61,7 +67,7 @@ _BUMP_CM = 10
 def heuristic_chat(request: PolicyRequest) -> AIMessage:
     """Carry out the person's last words by tool calls, then report the results."""
     words, done = _turn(request)
-    intents = intents_of(words, _before(request))
+    intents = parse_intents(words, _before(request))
     calls = [intent for intent in intents if intent.tool is not None]
     if not done:
         return _calls(request, calls) if calls else AIMessage(intents[-1].words)
@@ -74,7 +80,7 @@ def heuristic_chat(request: PolicyRequest) -> AIMessage:
     if several is not None:
         return _ask(request, since, several)
     if asked:
-        intents = intents_of(_answer_of(done[asked[-1]]), _before(request))
+        intents = parse_intents(_answer_of(done[asked[-1]]), _before(request))
         if again := _asked_again(request, done, since, intents):
             return again
     left = _not_done(done, calls) or _taken_up(done)
@@ -107,21 +113,21 @@ def _spoken(request: PolicyRequest) -> list[int]:
     return [i for i, each in enumerate(request.messages) if isinstance(each, HumanMessage)]
 
 
-def _before(request: PolicyRequest) -> Before:
+def _before(request: PolicyRequest) -> PreviousTurn:
     """Return the tool calls of the person's previous turn."""
     spoken = _spoken(request)
     # The first message that looks like a person's words opens the conversation.
     if len(spoken) < 3:
-        return Before()
+        return PreviousTurn()
     results = PolicyRequest(request.messages[spoken[-2] : spoken[-1]]).tool_results()
     offers = bool(results) and results[-1].name == "go_to" and bool(_told(results[-1]).get("alike"))
     how = ""
     for each in spoken[-_MOST_ASKED - 1 : -1]:
         # "And the bath?" repeats the previous question about the bath.
         said = message_text(request.messages[each].content)
-        asked = intents_of(said, Before([("find", {})], how=how))
+        asked = parse_intents(said, PreviousTurn([("find", {})], how=how))
         how = asked[-1].words if asked[-1].tool == "find" else ""
-    return Before([(result.name, result.args) for result in results], offers, how)
+    return PreviousTurn([(result.name, result.args) for result in results], offers, how)
 
 
 def _told(result: ToolResult) -> Mapping[str, Any]:
@@ -153,17 +159,17 @@ def _answered(request: PolicyRequest, done: Sequence[ToolResult]) -> AIMessage:
     """Continue with the person's answer to a question."""
     told = _answer_of(done[-1])
     several = next((r for r in reversed(done) if _asks_which(r)), None)
-    said = plain(told).strip(" .!,?")
+    said = normalize(told).strip(" .!,?")
     if _NO.match(said) or several is None:
         return AIMessage(_LEFT)
-    intents = [each for each in intents_of(told, _before(request)) if each.tool]
+    intents = [each for each in parse_intents(told, _before(request)) if each.tool]
     # A bare name is an answer; words with a verb may be another order.
     named = all(each.tool == "go_to" for each in intents)
     storey = all(each.args.get("direction") in ("upstairs", "downstairs") for each in intents)
     short = len(said.split()) <= _SHORT
     asks = any(each.tool in _ASKING for each in intents)
     answers = named or storey or (_counts(said) and short and not asks)
-    chosen = choose(said, several.result["which"]) if answers else None
+    chosen = choose_place(said, several.result["which"]) if answers else None
     if chosen is not None:
         return request.call("go_to", place=chosen)
     if intents and not all(each.words == "corrected" for each in intents):
@@ -211,7 +217,7 @@ def _taken_up(done: Sequence[ToolResult]) -> list[Intent]:
     return [Intent(each["name"], dict(each["args"])) for each in _told(last).get("left", [])]
 
 
-def choose(answer: str, which: Sequence[Mapping[str, Any]]) -> str | None:
+def choose_place(answer: str, which: Sequence[Mapping[str, Any]]) -> str | None:
     """Return the id of the place that an answer to "which one?" selects.
 
     Args:
@@ -301,7 +307,7 @@ def _report(done: Sequence[ToolResult], intents: Sequence[Intent]) -> str:
         like = [i for i in intents if i.tool == result.name]
         intent = next((i for i in like if i.args == result.args), (like or [Intent(None)])[0])
         if why is not None and intent.words == "guess" and not _names_a_place(result):
-            said.append(answer("lost").words if len(told) == 1 else "")
+            said.append(canned_answer("lost").words if len(told) == 1 else "")
         elif why is not None:
             said.append(f"{why} Where to, then?" if why.startswith("There is only one") else why)
         elif result in walks[:-1]:
@@ -316,7 +322,7 @@ def _report(done: Sequence[ToolResult], intents: Sequence[Intent]) -> str:
 
 def _names_a_place(result: ToolResult) -> bool:
     """Check whether a call's words may name a place, known, similar or unknown."""
-    said = words_of(str(result.args.get("place", "")))
+    said = split_words(str(result.args.get("place", "")))
     named = set(said) & lexicon_words() or not all(is_english(word) for word in said)
     return bool(named or _told(result).get("alike"))
 

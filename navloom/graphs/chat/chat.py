@@ -31,33 +31,33 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite, interrupt
 
 from navloom.errors import ModelRefusedError, UsageError
-from navloom.graphs.agent import AgentGraph, off_loop
-from navloom.graphs.chat.exchange import (
+from navloom.graphs.agent_graph import AgentGraph, run_off_loop
+from navloom.graphs.chat.chat_turn import (
     answer_call,
-    body_pictures,
-    choices_of,
-    cleaned,
-    closed,
+    answer_choices,
+    clean_text,
+    close_calls,
     drive_body,
-    fault_of,
-    goal_of,
     hop_body,
-    kept_messages,
-    mark_of,
+    input_fault,
     next_call,
-    now_of,
     open_calls,
-    opening,
+    opening_messages,
     place_body,
-    pose_at,
-    said_by,
-    told_by,
+    recent_messages,
+    robot_context,
+    robot_images,
+    start_pose,
+    stopped_goal,
+    tool_answer,
     tool_message,
+    transcript_line,
     turn_body,
-    undone,
+    undo_mark,
+    undo_update,
 )
 from navloom.graphs.chat.state import Context, Input, State
-from navloom.graphs.turns import Asked, ask_model
+from navloom.graphs.tool_loop import Asked, ask_model
 from navloom.models.messages import cut_calls_notice
 from navloom.models.model_call import model_name
 from navloom.models.model_registry import resolve_model
@@ -65,10 +65,10 @@ from navloom.models.structured_output import bind, lacks_ability
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.scene_uri import get_scene
 from navloom.sim.agent_handle import AgentHandle, get_agent_handle, trajectory_entry
-from navloom.tools.chat.bumped import bumps, contact_records
+from navloom.tools.chat.directions import path_around
+from navloom.tools.chat.obstructions import contact_records, contact_summary
 from navloom.tools.chat.places import room_name
 from navloom.tools.chat.tools import chat_tools
-from navloom.tools.chat.ways import way_round
 
 MOST_BARRED = 6
 """Blocked edges that a walk may detour around before it gives up."""
@@ -93,32 +93,32 @@ def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             " own body."
         )
     if state.get("undo"):
-        return undone(state)
+        return undo_update(state)
     calls, walking = open_calls(state["messages"]), state.get("walk")
     update: dict[str, Any] = {"walk": None, "question": None, "halt": False, "over": False}
     update |= {"stopped": bool(walking), "back": False}
     last, said = state["messages"][-1:], ""
     if calls:
-        where = room_name(walker.scene, now_of(state, walker).room)
+        where = room_name(walker.scene, robot_context(state, walker).room)
         said = f"I have stopped in the {where}." if walking else "I leave that."
-        update["messages"] = [*closed(calls, walking, where), AIMessage(said)]
+        update["messages"] = [*close_calls(calls, walking, where), AIMessage(said)]
         if walking:
-            update["goal"] = goal_of(walking, calls, state)
+            update["goal"] = stopped_goal(walking, calls, state)
     elif last and isinstance(last[0], HumanMessage):
         # The model's call failed, so it never answered. Roles have to alternate.
         said = "I had no answer to that."
         update["messages"] = [AIMessage(said)]
     if said and state.get("back"):
         told = f"I was cut off. {said}" + (' Say "keep going" and I go on.' if walking else "")
-        update["transcript"] = [said_by("robot", told, state)]
+        update["transcript"] = [transcript_line("robot", told, state)]
     elif said and walking and state.get("halt"):
-        update["transcript"] = [said_by("robot", said, state)]
+        update["transcript"] = [transcript_line("robot", said, state)]
     return {**update, "said": None if state.get("halt") else state.get("said")}
 
 
 def _fresh(state: State, walker: AgentHandle) -> dict[str, Any]:
     seed = int(state.get("seed") or 0)
-    asked = pose_at(walker.scene, state.get("start") or "", state.get("heading") or 0.0)
+    asked = start_pose(walker.scene, state.get("start") or "", state.get("heading") or 0.0)
     stood = place_body(walker, asked, seed)
     first = trajectory_entry(stood["pose"])
     grown = ("messages", "transcript", "past", "begun", "paid", "marks")
@@ -148,7 +148,7 @@ def _result(state: Mapping[str, Any], walker: AgentHandle, said: str) -> dict[st
     return {
         "home": walker.scene.uri,
         "pose": state["pose"],
-        "room": room_name(walker.scene, now_of(state, walker).room),
+        "room": room_name(walker.scene, robot_context(state, walker).room),
         "turn": state.get("turn", 0),
         "said": said,
     }
@@ -160,18 +160,18 @@ def listen(state: State) -> dict[str, Any]:
     words = given if given is not None else interrupt({"kind": "listen"})
     if isinstance(words, dict) and words.get("leave"):
         return {"over": True}
-    fault = fault_of(words)
+    fault = input_fault(words)
     if fault:
-        return {"said": None, "thought": -1, "transcript": [said_by("note", fault, state)]}
-    text, turn = cleaned(words), state["turn"] + 1
-    heard = said_by("person", text, {**state, "turn": turn})
+        return {"said": None, "thought": -1, "transcript": [transcript_line("note", fault, state)]}
+    text, turn = clean_text(words), state["turn"] + 1
+    heard = transcript_line("person", text, {**state, "turn": turn})
     return {
         "said": None,
         "turn": turn,
         "thought": 0,
         "transcript": [heard],
         "messages": [HumanMessage(text)],
-        "marks": [mark_of(state, cuts_in=given is not None and bool(state.get("stopped")))],
+        "marks": [undo_mark(state, cuts_in=given is not None and bool(state.get("stopped")))],
     }
 
 
@@ -184,7 +184,7 @@ async def agent(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     except ModelRefusedError:
         if knew or not lacks_ability(model, "images"):
             raise
-        blind = [said_by("note", f"{model_name(model)} {_BLIND}", state)]
+        blind = [transcript_line("note", f"{model_name(model)} {_BLIND}", state)]
         reply, paid = await ask_model(_prepared, state, runtime)
     return {"messages": [reply], "thought": state["thought"] + 1, "transcript": blind, **paid}
 
@@ -192,9 +192,9 @@ async def agent(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 def _prepared(state: State, runtime: Runtime[Context]) -> Asked:
     walker = get_agent_handle(runtime)
     blind = lacks_ability(resolve_model(runtime.context.model), "images")
-    pictures = () if blind else body_pictures(state, walker)
-    talk = kept_messages(state["messages"])
-    asked = [*opening(now_of(state, walker), pictures), *talk]
+    pictures = () if blind else robot_images(state, walker)
+    talk = recent_messages(state["messages"])
+    asked = [*opening_messages(robot_context(state, walker), pictures), *talk]
     spoken = next((each for each in reversed(talk) if isinstance(each, AIMessage)), None)
     if isinstance(talk[-1], ToolMessage) and spoken and (note := cut_calls_notice(spoken)):
         asked.append(HumanMessage(note))
@@ -213,20 +213,20 @@ def tools(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     walker = get_agent_handle(runtime)
     call, earlier = next_call(state["messages"])
     whole = None if runtime.context.whole is None else get_scene(runtime.context.whole)
-    message, todo = answer_call(call, earlier, now_of(state, walker, whole))
+    message, todo = answer_call(call, earlier, robot_context(state, walker, whole))
     if "drive" in todo:
         return _driven(state, walker, call, todo["drive"])
     if "walk" in todo:
         return _set_out(state, call, todo)
     if "question" in todo:
         text = todo["question"]
-        asked = [said_by("robot", text, state)]
-        question = {"call": call, "text": text, "choices": choices_of(text, state["messages"])}
+        asked = [transcript_line("robot", text, state)]
+        question = {"call": call, "text": text, "choices": answer_choices(text, state["messages"])}
         return {"question": question, "transcript": asked}
     if "turn" in todo:
         moved = turn_body(state, walker, todo["turn"])
-        if touched := bumps(contact_records(moved.contacts), walker.scene):
-            message = tool_message(call, {**(told_by(message) or {}), "touched": touched})
+        if touched := contact_summary(contact_records(moved.contacts), walker.scene):
+            message = tool_message(call, {**(tool_answer(message) or {}), "touched": touched})
         return {**moved.update, "trajectory": [trajectory_entry(moved.pose)], "messages": [message]}
     given_up = {"goal": None} if todo.get("give_up") else {}
     return {"messages": [message], "past": _talked(state, todo), **given_up}
@@ -254,7 +254,7 @@ async def walk(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     assert going is not None  # noqa: S101  only a walk leads here
     if going["way"] and runtime.context.before_hop is not None:
         await runtime.context.before_hop()
-    return await off_loop(_hopped, state, runtime, going)
+    return await run_off_loop(_hopped, state, runtime, going)
 
 
 def _hopped(state: State, runtime: Runtime[Context], going: dict[str, Any]) -> dict[str, Any]:
@@ -273,7 +273,7 @@ def _hopped(state: State, runtime: Runtime[Context], going: dict[str, Any]) -> d
     stood = {**state, **moved.update, "trajectory": [*state["trajectory"], *poses]}
     if not moved.arrived and not _is_in(stood, walker, walked):
         barred = [*going.get("barred", []), [moved.pose["viewpoint"], going["way"][0]]]
-        round_it = way_round(walker.scene, barred[-1][0], going["way"][-1], barred)
+        round_it = path_around(walker.scene, barred[-1][0], going["way"][-1], barred)
         if round_it is None or len(barred) > MOST_BARRED:
             message = _barred(stood, walker, walked)
             return {**moved.update, "trajectory": poses, "walk": None, "messages": [message]}
@@ -298,7 +298,7 @@ def _arrived(
         touched += contact_records(moved.contacts)
         update = {**moved.update, "trajectory": [trajectory_entry(moved.pose)]}
     trail = [*state["trajectory"], *update["trajectory"]]
-    now = now_of({**state, **update, "trajectory": trail}, walker)
+    now = robot_context({**state, **update, "trajectory": trail}, walker)
     told = {
         "arrived": True,
         "place": walked["place"]["name"],
@@ -307,7 +307,7 @@ def _arrived(
         **({"note": walked["note"]} if walked["note"] else {}),
         **walked.get("more", {}),
     }
-    if said := bumps(touched, now.scene):
+    if said := contact_summary(touched, now.scene):
         told["touched"] = said
     return {**update, "walk": None, "messages": [tool_message(walked["call"], told)]}
 
@@ -321,8 +321,8 @@ def _is_in(state: Mapping[str, Any], walker: AgentHandle, walked: Mapping[str, A
 
 def _barred(state: Mapping[str, Any], walker: AgentHandle, walked: dict[str, Any]) -> Any:
     """Return the tool message that the body did not get through, with its contacts and position."""
-    room = room_name(walker.scene, now_of(state, walker).room)
-    touched = bumps(walked["touched"], walker.scene)
+    room = room_name(walker.scene, robot_context(state, walker).room)
+    touched = contact_summary(walked["touched"], walker.scene)
     against = f" because of {touched[0]['what']}" if touched else ""
     why = f"I did not get through to the {walked['place']['name']}{against}. I am in the {room}."
     told = {
@@ -347,14 +347,14 @@ def _driven(state: State, walker: AgentHandle, call: Any, drive: dict[str, Any])
     poses.append(trajectory_entry(moved.pose))
     contacts += moved.contacts
     after = {**stood, **moved.update, "trajectory": [*state["trajectory"], *poses]}
-    room = room_name(walker.scene, now_of(after, walker).room)
+    room = room_name(walker.scene, robot_context(after, walker).room)
     told: dict[str, Any] = {
         "arrived": True,
         "place": drive["place"],
         "room": room,
         "metres": round(moved.metres, 2),
     }
-    if touched := bumps(contact_records(contacts), walker.scene):
+    if touched := contact_summary(contact_records(contacts), walker.scene):
         told["touched"] = touched
     if drive["metres"] < 0:
         told["backwards"] = True
@@ -376,13 +376,13 @@ def ask(state: State) -> dict[str, Any]:
     if choices := question.get("choices"):
         told["choices"] = choices
     words = interrupt(told)
-    fault = fault_of(words)
+    fault = input_fault(words)
     if fault:
-        return {"transcript": [said_by("note", fault, state)]}
-    text = cleaned(words)
+        return {"transcript": [transcript_line("note", fault, state)]}
+    text = clean_text(words)
     return {
         "question": None,
-        "transcript": [said_by("person", text, state)],
+        "transcript": [transcript_line("person", text, state)],
         "messages": [tool_message(question["call"], {"answer": text})],
     }
 
@@ -392,10 +392,10 @@ def speak(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     last = state["messages"][-1]
     assert isinstance(last, AIMessage)  # noqa: S101  only the agent leads here
     calls = open_calls(state["messages"])
-    text = _LOST if calls else cleaned(last.text) or _LOST
-    undone = [*closed(calls, None, ""), AIMessage(text)] if calls else []
+    text = _LOST if calls else clean_text(last.text) or _LOST
+    undone = [*close_calls(calls, None, ""), AIMessage(text)] if calls else []
     return {
-        "transcript": [said_by("robot", text, state)],
+        "transcript": [transcript_line("robot", text, state)],
         "messages": undone,
         "result": _result(state, get_agent_handle(runtime), text),
     }

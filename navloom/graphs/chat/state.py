@@ -11,12 +11,12 @@ from langchain_core.messages import AnyMessage
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from navloom.graphs.agent import (
+from navloom.graphs.agent_graph import (
     AgentContext,
-    FromPython,
     Growing,
     ModelLike,
     Outcome,
+    PythonField,
     SceneLike,
     SimulatorLike,
 )
@@ -117,7 +117,7 @@ class Context(AgentContext):
     """4 shows the model a strip of images, if the simulator has images and the model takes them."""
     max_turns: Annotated[int, Field(ge=1, le=100)] = 10
     """Most model calls for each instruction."""
-    before_hop: Annotated[Callable[[], Awaitable[None]] | None, FromPython()] = None
+    before_hop: Annotated[Callable[[], Awaitable[None]] | None, PythonField()] = None
     """Awaited before each hop, once the last one is on disk: lets a display show each hop."""
 
     @cached_property

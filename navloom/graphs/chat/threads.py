@@ -34,12 +34,18 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import NavloomError, UsageError, did_you_mean
 from navloom.files import replace_file
-from navloom.graphs.agent import Plain, is_damage, open_saver, set_aside, what_is_wrong
+from navloom.graphs.agent_graph import (
+    CheckedSerializer,
+    find_damage,
+    is_damage,
+    open_saver,
+    quarantine_file,
+)
 from navloom.graphs.chat.chat import build_graph
 from navloom.models.redaction import redact
 from navloom.scenes.safe_files import parse_json, read_json, scene_errors
 from navloom.scenes.scene import Scene
-from navloom.tools.forms import paragraph
+from navloom.tools.model_output import sanitize_line
 
 MOST_LISTED = 200
 """Most threads that are listed: those changed last."""
@@ -48,7 +54,7 @@ _ENDING = ".sqlite"
 _BESIDE = ("", "-wal", "-shm")
 _MOST_LAST = 200
 _TRIES = 3
-_listed: dict[Path, tuple[list[tuple[int, int]], Thread]] = {}
+_listed: dict[Path, tuple[list[tuple[int, int]], ChatThread]] = {}
 """Cache of listed threads, with the stamps of their files when they were read."""
 _held: dict[Path, Any] = {}
 """Savers of the threads that this process has open. Their files must be read through SQLite only:
@@ -60,7 +66,7 @@ class BrokenThreadError(UsageError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Thread:
+class ChatThread:
     """Summary of a saved conversation.
 
     Attributes:
@@ -122,14 +128,14 @@ async def open_thread(path: Path | None) -> AsyncIterator[Any]:
     if path is None:
         from langgraph.checkpoint.memory import InMemorySaver
 
-        yield InMemorySaver(serde=Plain())
+        yield InMemorySaver(serde=CheckedSerializer())
         return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{path.parent}: {error.strerror}: choose another --threads.") from error
     try:
-        if wrong := what_is_wrong(path):
+        if wrong := find_damage(path):
             raise BrokenThreadError(f"{path} is broken: {wrong}.")
         # Locked until the end: two chats in one thread would mix their messages.
         async with open_saver(path, alone=True) as saver:
@@ -152,12 +158,12 @@ async def open_thread(path: Path | None) -> AsyncIterator[Any]:
 def _kept_aside(path: Path, said: str) -> UsageError:
     """Put a damaged thread's file aside, and return the error that says where it is now."""
     return UsageError(
-        f"{said} It is kept as {set_aside(path)}, and nothing was begun in its place: the"
+        f"{said} It is kept as {quarantine_file(path)}, and nothing was begun in its place: the"
         " same command once more begins a new conversation."
     )
 
 
-async def threads_of(folder: Path) -> tuple[list[Thread], list[str]]:
+async def list_threads(folder: Path) -> tuple[list[ChatThread], list[str]]:
     """Return the saved conversations in a folder, the latest first.
 
     Args:
@@ -178,7 +184,7 @@ async def threads_of(folder: Path) -> tuple[list[Thread], list[str]]:
     except OSError as error:
         raise UsageError(f"{folder}: {error.strerror}: choose another --threads.") from error
     listed = [path for _, path in sorted(files, reverse=True)]
-    found, notes = list[Thread](), list[str]()
+    found, notes = list[ChatThread](), list[str]()
     for path in listed[:MOST_LISTED]:
         try:
             thread = await _read(path)
@@ -189,13 +195,13 @@ async def threads_of(folder: Path) -> tuple[list[Thread], list[str]]:
         except Exception as error:
             # A damaged file can make its readers raise any exception.
             why = str(error) if isinstance(error, NavloomError) else repr(error)
-            notes.append(f"{path.name} cannot be read: {paragraph(why, 160)}")
+            notes.append(f"{path.name} cannot be read: {sanitize_line(why, 160)}")
     if len(listed) > MOST_LISTED:
         notes.append(f"{len(listed) - MOST_LISTED} older conversations are not listed.")
     return sorted(found, key=lambda each: each.when, reverse=True), notes
 
 
-async def _read(path: Path) -> Thread | None:
+async def _read(path: Path) -> ChatThread | None:
     """Return the summary of a thread; None where it has not quite begun."""
     mine = _held.get(path.resolve())
     if mine is not None:
@@ -239,7 +245,7 @@ def _copied(path: Path, copy: Path) -> None:
         shutil.copyfile(f"{path}-wal", f"{copy}-wal")
     if _stamps(path)[0] != before:
         raise BrokenThreadError("it is being written")
-    if wrong := what_is_wrong(copy):
+    if wrong := find_damage(copy):
         raise BrokenThreadError(wrong)
 
 
@@ -249,7 +255,7 @@ def _stamps(path: Path) -> list[tuple[int, int]]:
     return [(each.stat().st_mtime_ns, each.stat().st_size) for each in there]
 
 
-async def _told(name: str, saver: Any, *, held: bool) -> Thread | None:
+async def _told(name: str, saver: Any, *, held: bool) -> ChatThread | None:
     config: Any = {"configurable": {"thread_id": name}}
     kept = await build_graph(saver).aget_state(config)
     if not kept.values.get("home"):
@@ -259,14 +265,14 @@ async def _told(name: str, saver: Any, *, held: bool) -> Thread | None:
         return None
     said = [line["text"] for line in kept.values.get("transcript", [])]
     paid = kept.values.get("paid", [])
-    return Thread(
+    return ChatThread(
         name=name,
         scene=str(kept.values["home"])[:300],
         body=str(kept.values.get("body", ""))[:100],
         model=redact(str(paid[-1]["model"]))[:300] if paid else None,
         when=str(kept.created_at)[:40],
         lines=len(said),
-        last=paragraph(redact(said[-1]), _MOST_LAST) if said else "",
+        last=sanitize_line(redact(said[-1]), _MOST_LAST) if said else "",
         held=held,
     )
 
@@ -301,8 +307,10 @@ def _alone(path: Path) -> Iterator[sqlite3.Connection]:
             yield file
     except sqlite3.Error as error:
         if is_damage(error):
-            raise BrokenThreadError(f"{path} is broken: {paragraph(str(error), 160)}.") from error
-        said = f"{path} cannot be used: {paragraph(str(error), 160)}."
+            raise BrokenThreadError(
+                f"{path} is broken: {sanitize_line(str(error), 160)}."
+            ) from error
+        said = f"{path} cannot be used: {sanitize_line(str(error), 160)}."
         if "locked" in str(error):
             said = f"The conversation '{name}' is open in a chat: leave that first."
         raise UsageError(said) from error
@@ -372,7 +380,7 @@ _MOST_BYTES = 20_000_000
 Angle = Annotated[float, Field(allow_inf_nan=False)]
 
 
-class _Line(BaseModel):
+class _TranscriptLine(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     who: Literal["person", "robot", "note"]
@@ -381,7 +389,7 @@ class _Line(BaseModel):
     at: int = Field(ge=0)
 
 
-class Saved(BaseModel):
+class SavedChat(BaseModel):
     """A saved conversation file, as `save_chat` writes it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -389,7 +397,7 @@ class Saved(BaseModel):
     format: Literal["navloom.chat/1"]
     scene: str = Field(max_length=300)
     model: str = Field(max_length=300)
-    transcript: list[_Line] = Field(max_length=100_000)
+    transcript: list[_TranscriptLine] = Field(max_length=100_000)
     trajectory: list[tuple[str, Angle, Angle]] = Field(min_length=1, max_length=1_000_000)
     positions: list[tuple[Angle, Angle, Angle]] = Field(default=[], max_length=1_000_000)
 
@@ -419,11 +427,11 @@ def save_chat(
     Raises:
         UsageError: it cannot be written.
     """
-    saved = record_of_chat(scene, transcript, trajectory, model)
+    saved = chat_record(scene, transcript, trajectory, model)
     write_file(path, json.dumps(saved, ensure_ascii=False, indent=1).encode())
 
 
-def record_of_chat(
+def chat_record(
     scene: Scene,
     transcript: Sequence[Mapping[str, Any]],
     trajectory: Sequence[Sequence[Any]],
@@ -460,10 +468,10 @@ def save_map(path: Path, scene: Scene, trajectory: Sequence[Sequence[Any]]) -> N
     Raises:
         UsageError: it cannot be written.
     """
-    write_file(path, map_picture(scene, trajectory))
+    write_file(path, render_map(scene, trajectory))
 
 
-def map_picture(scene: Scene, trajectory: Sequence[Sequence[Any]]) -> bytes:
+def render_map(scene: Scene, trajectory: Sequence[Sequence[Any]]) -> bytes:
     """Draw a floor plan with the whole trajectory, as PNG bytes."""
     from navloom.scenes.plan_sheet import PlanMark, PlanRoute, draw_plan
 
@@ -478,17 +486,17 @@ def map_picture(scene: Scene, trajectory: Sequence[Sequence[Any]]) -> bytes:
     return draw_plan(scene, routes=walked, marks=marks, title=title).png()
 
 
-def read_chat(path: Path, scene: Scene) -> Saved:
+def read_chat(path: Path, scene: Scene) -> SavedChat:
     """Read a saved conversation of this home.
 
     Raises:
         SceneError: it cannot be read, or was not written by /save.
         UsageError: it is of another home.
     """
-    return _of_home(read_json(path, TypeAdapter(Saved), most=_MOST_BYTES), path, scene)
+    return _of_home(read_json(path, TypeAdapter(SavedChat), most=_MOST_BYTES), path, scene)
 
 
-def chat_of(data: bytes, name: str, scene: Scene) -> Saved:
+def parse_chat(data: bytes, name: str, scene: Scene) -> SavedChat:
     """Parse the bytes of a saved conversation of this home.
 
     Args:
@@ -503,10 +511,10 @@ def chat_of(data: bytes, name: str, scene: Scene) -> Saved:
     path = Path(name or "the file")
     parse_json(data, path)
     with scene_errors(path):
-        return _of_home(Saved.model_validate_json(data), path, scene)
+        return _of_home(SavedChat.model_validate_json(data), path, scene)
 
 
-def _of_home(saved: Saved, path: Path, scene: Scene) -> Saved:
+def _of_home(saved: SavedChat, path: Path, scene: Scene) -> SavedChat:
     if saved.scene != scene.uri:
         raise UsageError(f"{path} is a conversation in {saved.scene}, and this is {scene.uri}.")
     for viewpoint, *_ in saved.trajectory:

@@ -2,15 +2,15 @@
 
 POLICIES = {
     "heuristic": {
-        "judge_reasoning": "navloom.graphs.judging.baseline:heuristic_reasoning",
-        "judge_rubric": "navloom.graphs.judging.baseline:heuristic_rubric",
-        "judge_preference": "navloom.graphs.judging.baseline:heuristic_preference",
+        "judge_reasoning": "navloom.graphs.judging.judge_baseline:heuristic_reasoning",
+        "judge_rubric": "navloom.graphs.judging.judge_baseline:heuristic_rubric",
+        "judge_preference": "navloom.graphs.judging.judge_baseline:heuristic_preference",
     },
     "random": {
-        "judge_reasoning": "navloom.graphs.judging.baseline:random_reasoning",
-        "judge_rubric": "navloom.graphs.judging.baseline:random_rubric",
-        "judge_failure": "navloom.graphs.judging.baseline:random_failure",
-        "judge_preference": "navloom.graphs.judging.baseline:random_preference",
+        "judge_reasoning": "navloom.graphs.judging.judge_baseline:random_reasoning",
+        "judge_rubric": "navloom.graphs.judging.judge_baseline:random_rubric",
+        "judge_failure": "navloom.graphs.judging.judge_baseline:random_failure",
+        "judge_preference": "navloom.graphs.judging.judge_baseline:random_preference",
     },
 }
 """Policies of the builtin models for these agents: model -> job -> ``module:function``."""

@@ -25,9 +25,9 @@ from langchain_core.messages import AIMessage
 from navloom.errors import ModelError
 from navloom.models.builtin import PolicyRequest, ToolResult
 from navloom.scenes.lexicon import word_table
-from navloom.tools.navcraft.paths import Errand, errand_answer, fetched_to
 from navloom.tools.navcraft.relay import COLLAB_TYPES, RelayAnswer, RelayChoice, relay_answer
-from navloom.tools.navcraft.task import can_hold, carry_grade, plausibility
+from navloom.tools.navcraft.relay_task import can_hold, carry_grade, plausibility
+from navloom.tools.navcraft.task_paths import SoloTask, parse_fetch_asset, solo_task_answer
 
 _CHECK_PATHS = "check_two_path_and_adjacency"
 _CHECK_RELAY = "check_collab_path_efficient"
@@ -56,7 +56,7 @@ _THINGS = word_table("errand_things")
 
 
 @dataclass(frozen=True)
-class Home:
+class PromptScene:
     """Regions, links and items, parsed from the scene graph in a prompt."""
 
     links: dict[str, list[str]]
@@ -64,7 +64,7 @@ class Home:
     objects: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, graph: dict[str, Any]) -> Home:
+    def read(cls, graph: dict[str, Any]) -> PromptScene:
         """Parse the JSON of CoNavBench A.10.1, floor by floor."""
         links: dict[str, list[str]] = {}
         assets: dict[str, list[str]] = {}
@@ -109,7 +109,7 @@ class Home:
         return reached
 
 
-def likes(profile: dict[str, Any] | None) -> dict[str, int]:
+def preferred_words(profile: dict[str, Any] | None) -> dict[str, int]:
     """Return weights of the words that a profile prefers: 2 for its own, 1 for related ones."""
     if not profile:
         return {}
@@ -119,7 +119,7 @@ def likes(profile: dict[str, Any] | None) -> dict[str, int]:
     return {**liked, **{word.removesuffix("s"): 2 for word in words if len(word) > 3}}
 
 
-def taste(name: str, liked: dict[str, int]) -> int:
+def preference_score(name: str, liked: dict[str, int]) -> int:
     """Return how well an object's name matches the preferred words."""
     return sum(liked.get(word.removesuffix("s"), 0) for word in name.split("_"))
 
@@ -135,14 +135,16 @@ def random_single(request: PolicyRequest) -> AIMessage:
 
 
 def _single(request: PolicyRequest, propose: Any) -> AIMessage:
-    home = Home.read(request.json_block("Scene graph:"))
+    home = PromptScene.read(request.json_block("Scene graph:"))
     calls = _answered(request, _CHECK_PATHS)
     plan = _last_plan(request)
     if calls and plan and calls[-1].result.get("valid") and not request.rejected:
         (obj, asset), result = plan, calls[-1].result
         start, target, end = (calls[-1].args[key] for key in _REGIONS)
         path = [*result["start_2_target"]["path"], *result["target_2_end"]["path"]]
-        return AIMessage(json.dumps(errand_answer(Errand(start, target, obj, end, asset), path)))
+        return AIMessage(
+            json.dumps(solo_task_answer(SoloTask(start, target, obj, end, asset), path))
+        )
     rng = _rng(request)
     proposal = propose(request, home, rng, plan)
     if proposal is None:
@@ -151,7 +153,7 @@ def _single(request: PolicyRequest, propose: Any) -> AIMessage:
     if _CHECK_PATHS not in request.tools:
         start, target, end = triple
         path = [*home.way(start, target), *home.way(target, end)]
-        return request.answer(errand_answer(Errand(start, target, obj, end, asset), path))
+        return request.answer(solo_task_answer(SoloTask(start, target, obj, end, asset), path))
     return _call(
         rng,
         f"Object: {obj}. End asset: {asset}.",
@@ -191,14 +193,16 @@ def _call(rng: random.Random, text: str, name: str, args: dict[str, Any]) -> AIM
 
 
 def _far_errand(
-    request: PolicyRequest, home: Home, rng: random.Random, _: Any
+    request: PolicyRequest, home: PromptScene, rng: random.Random, _: Any
 ) -> tuple[str, str, Triple] | None:
     asked = _LEAST.search(str(request.messages[0].content))
     least = int(asked.group(1)) if asked else 2
-    liked = likes(request.json_block("User profile:"))
+    liked = preferred_words(request.json_block("User profile:"))
     objects = [(r, name) for r in home.regions for name in home.objects.get(r, [])]
     while objects:
-        wanted = [carry_grade(name) * (1 + 4 * taste(name, liked)) for _, name in objects]
+        wanted = [
+            carry_grade(name) * (1 + 4 * preference_score(name, liked)) for _, name in objects
+        ]
         target, obj = rng.choices(objects, wanted)[0]
         far = {r: h for r, h in home.hops(target).items() if h >= least}
         ends = [(r, a) for r in far for a in home.assets.get(r, []) if can_hold(a, obj)]
@@ -218,7 +222,7 @@ def _suits(obj: str, asset: str, region: str) -> float:
 
 
 def _blind_errand(
-    request: PolicyRequest, home: Home, rng: random.Random, plan: tuple[str, str] | None
+    request: PolicyRequest, home: PromptScene, rng: random.Random, plan: tuple[str, str] | None
 ) -> tuple[str, str, Triple] | None:
     calls = _answered(request, _CHECK_PATHS)
     tried = [tuple(call.args.get(key) for key in _REGIONS) for call in calls]
@@ -233,7 +237,7 @@ def _blind_errand(
 
 
 def _blind_draw(
-    home: Home, rng: random.Random, last: ToolResult | None, plan: tuple[str, str] | None
+    home: PromptScene, rng: random.Random, last: ToolResult | None, plan: tuple[str, str] | None
 ) -> tuple[str, str, Triple] | None:
     targets = [r for r in home.regions if home.objects.get(r)]
     ends = [r for r in home.regions if home.assets.get(r)]
@@ -267,14 +271,14 @@ def random_collab(request: PolicyRequest) -> AIMessage:
 
 
 def _collab(request: PolicyRequest, propose: Any) -> AIMessage:
-    home = Home.read(request.json_block("Scene graph:"))
+    home = PromptScene.read(request.json_block("Scene graph:"))
     given = request.json_block("Single agent task:")["phase_1"]
-    errand = Errand(
+    errand = SoloTask(
         given["Single robot start region"]["robot_1"],
         given["Single robot target object region"]["robot_1"],
         given["Target object"],
         given["Single robot end region"]["robot_1"],
-        fetched_to(given["Task instruction"]) or "",
+        parse_fetch_asset(given["Task instruction"]) or "",
     )
     calls = _answered(request, _CHECK_RELAY)
     if calls and calls[-1].result.get("efficient"):
@@ -299,8 +303,8 @@ def _told_before(request: PolicyRequest) -> list[RelayChoice]:
 
 def _near_relay(
     request: PolicyRequest,
-    home: Home,
-    errand: Errand,
+    home: PromptScene,
+    errand: SoloTask,
     rng: random.Random,
     tried: set[tuple[Any, ...]],
 ) -> RelayChoice | None:
@@ -359,8 +363,8 @@ def _recommended(request: PolicyRequest, rng: random.Random) -> RelayChoice | No
 
 def _blind_relay(
     request: PolicyRequest,  # noqa: ARG001  it asks for nothing that a blind draw could heed
-    home: Home,
-    errand: Errand,
+    home: PromptScene,
+    errand: SoloTask,
     rng: random.Random,
     tried: set[tuple[Any, ...]],
 ) -> RelayChoice | None:

@@ -17,14 +17,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from navloom.graphs.agent import Growing, ModelLike, SceneLike
-from navloom.graphs.turns import TurnLimits, Turns, sent_back
+from navloom.graphs.agent_graph import Growing, ModelLike, SceneLike
+from navloom.graphs.tool_loop import ToolLoopState, TurnLimits, rejection_update
 from navloom.models.structured_output import takes_schema
 from navloom.scenes.distances import cached_on_scene
 from navloom.scenes.lexicon import is_surface, item_names, scene_json
 from navloom.scenes.scene import ItemKind, Scene
-from navloom.tools.forms import Violation
-from navloom.tools.navcraft.task import can_hold
+from navloom.tools.model_output import Violation
+from navloom.tools.navcraft.relay_task import can_hold
 
 MOST_A_ROOM = 6
 """Most names of each kind that are shown of a room."""
@@ -35,7 +35,7 @@ Update = dict[str, Any]
 """State update that a node returns when the answer is not complete yet."""
 
 
-class Choices(Turns, total=False):
+class ChoiceState(ToolLoopState, total=False):
     """State of a graph that may ask for small choices."""
 
     refused: Growing[str]
@@ -96,7 +96,7 @@ def prompt_suffix(compact: bool, tools: str) -> str:
     return "_untooled" if tools == "none" else ""
 
 
-class NamedThing(NamedTuple):
+class NamedItem(NamedTuple):
     """Name of an object or asset, with its room."""
 
     name: str
@@ -106,7 +106,7 @@ class NamedThing(NamedTuple):
         return f"{self.name} in {self.region}"
 
 
-def things(scene: Scene, kind: ItemKind, holding: str | None = None) -> list[NamedThing]:
+def list_choosable(scene: Scene, kind: ItemKind, holding: str | None = None) -> list[NamedItem]:
     """List the items that may be chosen, at most ``MOST_A_ROOM`` names a room.
 
     Args:
@@ -120,11 +120,11 @@ def things(scene: Scene, kind: ItemKind, holding: str | None = None) -> list[Nam
         if kind == "asset":
             names = [name for name in names if can_hold(name, holding)]
             names.sort(key=lambda name: not is_surface(name.replace("_", " ")))
-        found += [NamedThing(name, region.id) for name in names[:MOST_A_ROOM]]
+        found += [NamedItem(name, region.id) for name in names[:MOST_A_ROOM]]
     return found
 
 
-def shown_scene(scene: Scene, settings: ChoiceSettings) -> str:
+def scene_text(scene: Scene, settings: ChoiceSettings) -> str:
     """Return the home as text for prompts of small choices: JSON, a line a room, or room names.
 
     Where each choice has a list of valid names, more than the rooms' names only lengthens the
@@ -140,7 +140,7 @@ def shown_scene(scene: Scene, settings: ChoiceSettings) -> str:
 @cached_on_scene
 def compact_scene(scene: Scene) -> str:
     """Return the scene as one line a room: its furniture and objects."""
-    shown = {kind: things(scene, kind) for kind in ("asset", "object")}
+    shown = {kind: list_choosable(scene, kind) for kind in ("asset", "object")}
     lines = []
     for region in scene.regions:
         parts = [f"{region.id}:"]
@@ -160,7 +160,7 @@ def choice_field(names: Sequence[Any], constrain: bool) -> dict[str, Any]:
     return {"type": "string", "maxLength": LONGEST_NAME}
 
 
-def without_refused(schema: dict[str, Any], state: Mapping[str, Any]) -> dict[str, Any]:
+def drop_refused(schema: dict[str, Any], state: Mapping[str, Any]) -> dict[str, Any]:
     """Remove rejected names from a schema, so that a failed choice is not made again."""
     refused = set(state.get("refused", []))
     for field in schema["properties"].values():
@@ -170,14 +170,14 @@ def without_refused(schema: dict[str, Any], state: Mapping[str, Any]) -> dict[st
     return schema
 
 
-def refuse(
+def reject_choice(
     named: Any, code: str, fault: str, state: Mapping[str, Any], settings: ChoiceSettings
 ) -> Update:
     """Return the update that rejects a choice and removes its name from the list."""
-    return {**sent_back(state, [Violation(code, fault)], settings), "refused": [str(named)]}
+    return {**rejection_update(state, [Violation(code, fault)], settings), "refused": [str(named)]}
 
 
-def read_thing(text: Any, scene: Scene, kind: ItemKind) -> NamedThing | str:
+def read_item(text: Any, scene: Scene, kind: ItemKind) -> NamedItem | str:
     """Return the item that a model named, or a sentence that says why there is none."""
     name, _, region = str(text).strip().rpartition(" in ")
     if region not in scene.region_by_id:
@@ -186,4 +186,4 @@ def read_thing(text: Any, scene: Scene, kind: ItemKind) -> NamedThing | str:
     if name not in names:
         there = ", ".join(names[:MOST_A_ROOM]) or "none"
         return f"There is no {kind} '{name[:60]}' in {region}. There: {there}."
-    return NamedThing(name, region)
+    return NamedItem(name, region)

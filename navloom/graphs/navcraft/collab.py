@@ -6,7 +6,7 @@ model proposes helper start, transfer asset and type, calls ``check_collab_path_
 answers with ``phase_2``. The answer must be the relay that the tool confirmed, in the exact
 templates.
 
-    START -> errand -> survey -> propose, consult, check (navloom.graphs.turns) -> END
+    START -> errand -> survey -> propose, consult, check (navloom.graphs.tool_loop) -> END
        |       |         |
        |   (failed)  (not worth it)
        |       +-> END <-+
@@ -44,32 +44,32 @@ from numpy.typing import NDArray
 from typing_extensions import TypedDict
 
 from navloom.errors import SimulatorError, UsageError
-from navloom.graphs.agent import AgentGraph
-from navloom.graphs.calling import as_node
+from navloom.graphs.agent_graph import AgentGraph
+from navloom.graphs.invocation import as_node
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.graphs.navcraft.choices import (
-    Choices,
     ChoiceSettings,
-    NamedThing,
+    ChoiceState,
+    NamedItem,
     Update,
     choice_field,
+    drop_refused,
+    list_choosable,
     prompt_suffix,
-    read_thing,
-    refuse,
-    shown_scene,
-    things,
-    without_refused,
+    read_item,
+    reject_choice,
+    scene_text,
 )
-from navloom.graphs.navcraft.single import compared_relay, relay_tools
-from navloom.graphs.turns import (
+from navloom.graphs.navcraft.single import compare_relay, relay_tools
+from navloom.graphs.tool_loop import (
     Conversation,
-    TurnCall,
+    ToolCallResult,
     add_conversation,
-    calls_made,
-    given_up,
-    said,
-    sent_back,
-    turns,
+    count_turns,
+    executed_calls,
+    failed_update,
+    messages_of,
+    rejection_update,
 )
 from navloom.plugins import load_plugin
 from navloom.prompts.prompt_loader import RenderedPrompt, load_prompt
@@ -79,9 +79,7 @@ from navloom.scenes.lexicon import scene_json
 from navloom.scenes.scene import prompt_name
 from navloom.scenes.scene_uri import get_scene
 from navloom.sim.registry import get_simulator
-from navloom.tools.forms import Violation, closed_object, listed, read_form
-from navloom.tools.navcraft.optimum import Relays, all_relays, relay_record
-from navloom.tools.navcraft.paths import Errand, read_errand
+from navloom.tools.model_output import Violation, list_names, object_schema, read_part
 from navloom.tools.navcraft.relay import (
     COLLAB_TYPES,
     UNNAMED,
@@ -93,16 +91,18 @@ from navloom.tools.navcraft.relay import (
     relay_answer,
     relay_answer_schema,
 )
-from navloom.tools.navcraft.task import RelayTask
-from navloom.tools.navcraft.wish import (
+from navloom.tools.navcraft.relay_optimum import RelayTable, all_relays, relay_record
+from navloom.tools.navcraft.relay_spec import (
     NOT_AS_ASKED,
-    Asked,
+    RelaySpec,
+    RelaySpecRecord,
     Types,
-    Wish,
-    drawn,
-    settled,
-    starts_instead,
+    alternative_starts,
+    feasible_spec,
+    sample_spec,
 )
+from navloom.tools.navcraft.relay_task import RelayTask
+from navloom.tools.navcraft.task_paths import SoloTask, read_solo_task
 
 MOST_PLACES = 6
 """Most handoffs that are shown."""
@@ -120,7 +120,7 @@ class Handoff(NamedTuple):
         helper: the best start for robot_2; empty where none is named.
     """
 
-    place: NamedThing
+    place: NamedItem
     kind: str
     metres: float
     helper: str = ""
@@ -130,7 +130,7 @@ class Handoff(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Offer:
+class RelayOffer:
     """Relay candidates that a model may choose from.
 
     Attributes:
@@ -140,8 +140,8 @@ class Offer:
         seed: draws and orders a blind list.
     """
 
-    relays: Relays
-    wish: Wish
+    relays: RelayTable
+    wish: RelaySpec
     settings: ChoiceSettings
     seed: int
 
@@ -156,13 +156,14 @@ class Offer:
         shown = {(each.region, each.name) for each in self.places}
         named = [(each.region, each.name) in shown for each in self.relays.transfers]
         return (
-            self.wish.kept_by(self.relays) & np.array(named, dtype=np.bool_)[self.relays.transfer]
+            self.wish.satisfied_by(self.relays)
+            & np.array(named, dtype=np.bool_)[self.relays.transfer]
         )
 
     @cached_property
-    def places(self) -> list[NamedThing]:
+    def places(self) -> list[NamedItem]:
         """Furniture that can hold the object and may be named."""
-        return things(self.task.scene, "asset", self.task.object_item.prompt_name)
+        return list_choosable(self.task.scene, "asset", self.task.object_item.prompt_name)
 
     @cached_property
     def helpers(self) -> list[str]:
@@ -184,7 +185,7 @@ class Offer:
             key = relay.transfer_region, relay.collab_type
             if key not in found:
                 found[key] = Handoff(
-                    NamedThing(relay.transfer_asset, relay.transfer_region),
+                    NamedItem(relay.transfer_asset, relay.transfer_region),
                     relay.collab_type,
                     relay.alpha * solo,
                     relay.robot_2_start_region,
@@ -198,7 +199,7 @@ class Offer:
         solo, found = self.task.solo_metres or 0.0, dict[tuple[int, int], Handoff]()
         for row in np.flatnonzero(self.kept):
             relay = self.relays.relay(int(row))
-            place = NamedThing(relay.transfer_asset, relay.transfer_region)
+            place = NamedItem(relay.transfer_asset, relay.transfer_region)
             # Robot_1's path does not depend on robot_2's start.
             key = int(self.relays.transfer[row]), int(self.relays.type_index[row])
             found[key] = Handoff(place, relay.collab_type, relay.alpha * solo)
@@ -239,7 +240,7 @@ class Offer:
         constrain, scene = self.settings.lists_names, self.task.scene
         if self.ways:
             numbers: dict[str, Any] = {"enum": [*map(int, self.ways)]} if constrain else {}
-            return closed_object({"way": {"type": "integer", **numbers}}, "relay_choice")
+            return object_schema({"way": {"type": "integer", **numbers}}, "relay_choice")
         barred = self.task.target_region if self.wish.elsewhere else None
         rooms = [region.id for region in scene.regions if region.id != barred]
         kinds = [self.wish.type] if self.wish.type else [*COLLAB_TYPES]
@@ -248,51 +249,51 @@ class Offer:
             "handoff": choice_field(self.places, constrain),
             "type": {"type": "string", "enum": kinds},
         }
-        return closed_object(fields, "relay_choice")
+        return object_schema(fields, "relay_choice")
 
 
 def relay_question(
-    state: Mapping[str, Any], offer: Offer, errand: Errand
+    state: Mapping[str, Any], offer: RelayOffer, errand: SoloTask
 ) -> tuple[RenderedPrompt, dict[str, Any]]:
     """Render the opening of a relay's conversation; return it with the answer's schema."""
     settings = offer.settings
     # The numbered lines say all that the choice needs.
     hidden = offer.ways and not settings.whole_scene
     rendered = load_prompt("navcraft_collab_choices").render(
-        scene="" if hidden else shown_scene(offer.task.scene, settings),
+        scene="" if hidden else scene_text(offer.task.scene, settings),
         errand=f"{errand.instruction} It starts in {errand.start}.",
         facts=offer.facts(),
         ways=bool(offer.ways),
         type=offer.wish.type,
         seed=state["seed"],
     )
-    return rendered, without_refused(offer.schema(), state)
+    return rendered, drop_refused(offer.schema(), state)
 
 
-def chosen_relay(
-    answer: Mapping[str, Any], state: Mapping[str, Any], offer: Offer, *, strict: bool
+def resolve_relay(
+    answer: Mapping[str, Any], state: Mapping[str, Any], offer: RelayOffer, *, strict: bool
 ) -> tuple[RelayChoice | None, Update]:
     """Return the chosen relay if it is efficient and meets the wish, else the rejection."""
     task, settings = offer.task, offer.settings
     if offer.ways:
         number = str(answer.get("way")).strip()[:_LONGEST_NUMBER]
         if number not in offer.ways:
-            fault = f"There is no way {number}. Answer with one of: {listed([*offer.ways])}."
-            return None, refuse(number, "way_not_there", fault, state, settings)
+            fault = f"There is no way {number}. Answer with one of: {list_names([*offer.ways])}."
+            return None, reject_choice(number, "way_not_there", fault, state, settings)
         way = offer.ways[number]
         answer = {"robot_2": way.helper, "handoff": str(way.place), "type": way.kind}
     named, kind = answer.get("handoff"), str(answer.get("type"))
-    place = read_thing(named, task.scene, "asset")
+    place = read_item(named, task.scene, "asset")
     if isinstance(place, str):
-        return None, refuse(named, "transfer_asset_not_there", place, state, settings)
+        return None, reject_choice(named, "transfer_asset_not_there", place, state, settings)
     if kind not in COLLAB_TYPES:
         fault = f"'{kind[:40]}' is no type: choose Type-A1 or Type-A2."
-        return None, sent_back(state, [Violation("wrong_form", fault)], settings)
+        return None, rejection_update(state, [Violation("wrong_form", fault)], settings)
     choice = RelayChoice(str(answer.get("robot_2")), place.region, place.name, kind)
     found = check_collab_path_efficient(task, *choice, strict=strict)
     code = NOT_AS_ASKED if found["efficient"] else "not_efficient"
     if found["efficient"]:
-        why = offer.wish.why_not(task, choice, found["r1_rate"], found["g_rate"])
+        why = offer.wish.spec_violation(task, choice, found["r1_rate"], found["g_rate"])
         if why is None:
             return choice, {}
     else:
@@ -302,11 +303,11 @@ def chosen_relay(
             f"{alone:.0f} m: no gain."
         )
     # Prefer to change robot_2's start, unless the handoff works with no start.
-    starts = starts_instead(offer.relays, offer.kept, choice)
+    starts = alternative_starts(offer.relays, offer.kept, choice)
     if settings.show_adjacency or starts:
-        why += f" Choose one of: {listed(starts or [*map(str, offer.handoffs)])}."
+        why += f" Choose one of: {list_names(starts or [*map(str, offer.handoffs)])}."
     at_fault = choice.robot_2_start_region if starts else named
-    return None, refuse(at_fault, code, why, state, settings)
+    return None, reject_choice(at_fault, code, why, state, settings)
 
 
 LIBRARY = ("recommend", "reach", "travel_time", "rendezvous", "interference", "revise_route")
@@ -315,12 +316,12 @@ _PROMPT = "navcraft_collab_library"
 _KEPT = 16
 
 
-def with_library(rendered: RenderedPrompt) -> RenderedPrompt:
+def add_library(rendered: RenderedPrompt) -> RenderedPrompt:
     """Append the library's tools to the relay's prompt."""
     return load_prompt(_PROMPT).render(rules=rendered.system, question=rendered.human)
 
 
-def asked_library(
+def efficiency_tools(
     task: RelayTask, bodies: Sequence[Embodiment], **given: Any
 ) -> Sequence[BaseTool]:
     """Return the library's tools over one task, built once.
@@ -343,7 +344,7 @@ def asked_library(
 
 def library_record(messages: Sequence[AnyMessage]) -> dict[str, Any]:
     """Count the calls of each library tool; return them with the record of the library's prompt."""
-    asked = Counter(call.name for call in calls_made(messages) if call.name in LIBRARY)
+    asked = Counter(call.name for call in executed_calls(messages) if call.name in LIBRARY)
     return {
         "library_calls": dict(sorted(asked.items())),
         "prompt_library": load_prompt(_PROMPT).record,
@@ -364,11 +365,11 @@ class Input(TypedDict):
     """Varies the model's choices; goes into the prompts."""
     phase_1: NotRequired[dict[str, Any] | None]
     """The errand, with the keys of A.10.1; None or left out lets the graph craft one."""
-    wish: NotRequired[Asked | None]
+    wish: NotRequired[RelaySpecRecord | None]
     """Requested properties of the relay; None or left out draws them by the seed."""
 
 
-class State(Input, Choices, total=False):
+class State(Input, ChoiceState, total=False):
     """State of NavCraft-C.
 
     Its result is ``{"phase_1", "phase_2", "verdict", "navloom"}``, without ``phase_2`` where only
@@ -377,7 +378,7 @@ class State(Input, Choices, total=False):
 
     errand: dict[str, Any]
     """The errand's record: the ``navloom`` part of NavCraft-S."""
-    asked: Asked
+    asked: RelaySpecRecord
     """The properties asked of the relay: the wish, or the nearest that a relay of the errand can
     meet."""
 
@@ -408,7 +409,7 @@ class Context(navcraft_single.Context):
 def _crafted(made: dict[str, Any], _: State) -> dict[str, Any]:
     """Return the update from the result of NavCraft-S."""
     if made["status"] == "failed":
-        ended = given_up(f"phase_1:{made['reason']}", made["message"])
+        ended = failed_update(f"phase_1:{made['reason']}", made["message"])
         return {"paid": made["paid"], **ended}
     phase_1, record = made["result"]["phase_1"], made["result"]["navloom"]
     return {"paid": made["paid"], "phase_1": phase_1, "errand": record}
@@ -417,7 +418,7 @@ def _crafted(made: dict[str, Any], _: State) -> dict[str, Any]:
 def survey(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Check over all relays whether one shortens robot_1's path, and settle the wish."""
     context = runtime.context
-    wish = settled(
+    wish = feasible_spec(
         _relays(state, context),
         _wish(state),
         types=context.types,
@@ -430,17 +431,17 @@ def survey(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {"asked": wish.record(), "result": kept}
 
 
-def _wish(state: State) -> Wish:
+def _wish(state: State) -> RelaySpec:
     given = state.get("wish")
-    return drawn(state["seed"]) if given is None else Wish(**given)
+    return sample_spec(state["seed"]) if given is None else RelaySpec(**given)
 
 
-def _relays(state: State, context: Context) -> Relays:
+def _relays(state: State, context: Context) -> RelayTable:
     return all_relays(_task(state, context), strict=context.strict_helper)
 
 
-def _offer(state: State, context: Context) -> Offer:
-    return Offer(_relays(state, context), Wish(**state["asked"]), context, state["seed"])
+def _offer(state: State, context: Context) -> RelayOffer:
+    return RelayOffer(_relays(state, context), RelaySpec(**state["asked"]), context, state["seed"])
 
 
 def _not_worth_it(state: State, context: Context, *, by: str) -> dict[str, Any]:
@@ -465,10 +466,10 @@ def _errand_record(state: State, context: Context) -> dict[str, Any]:
     return navcraft_single.errand_record(_task(state, context), context.tau)
 
 
-def _errand(state: State, context: Context) -> Errand:
+def _errand(state: State, context: Context) -> SoloTask:
     """Return the errand's names; reject a given errand that breaks the rules of A.10.1."""
     given = state["phase_1"]
-    task, wrong = read_errand({"phase_1": given}, get_scene(context.scene), tau=context.tau)
+    task, wrong = read_solo_task({"phase_1": given}, get_scene(context.scene), tau=context.tau)
     if task is None or wrong:
         raise UsageError(f"phase_1 is not a valid single-robot task: {wrong[0].message}")
     return task.errand
@@ -488,15 +489,15 @@ def ask(state: State, context: Context) -> tuple[RenderedPrompt, dict[str, Any]]
     scene, constrain, strict = get_scene(context.scene), context.constrain, context.strict_helper
     if context.compact:
         return relay_question(state, _offer(state, context), _errand(state, context))
-    rendered = load_prompt(prompt_name_of(context)).render(
+    rendered = load_prompt(select_prompt(context)).render(
         scene_graph=scene_json(scene),
         phase_1=json.dumps({"phase_1": state["phase_1"]}),
         seed=state["seed"],
         strict_helper=strict,
-        asked=Wish(**state["asked"]).told(_task(state, context)),
+        asked=RelaySpec(**state["asked"]).told(_task(state, context)),
     )
     schema = relay_answer_schema(scene, constrain=constrain)
-    return with_library(rendered) if context.tools == "library" else rendered, schema
+    return add_library(rendered) if context.tools == "library" else rendered, schema
 
 
 def tools(state: State, context: Context) -> Sequence[BaseTool]:
@@ -507,26 +508,26 @@ def tools(state: State, context: Context) -> Sequence[BaseTool]:
     kept = scene_cached(
         get_scene(context.scene), "relay_tools", lambda: lru_cache(TASKS_KEPT)(relay_tools)
     )
-    task, wish = _task(state, context), Wish(**state["asked"])
+    task, wish = _task(state, context), RelaySpec(**state["asked"])
     given = {"strict": context.strict_helper, "constrain": context.constrain, "wish": wish}
     made = kept(task, **given)
     if context.tools == "library":
         bodies = [resolve_body(each) for each in (context.robot_1, context.robot_2)]
-        return [*made, *asked_library(task, bodies if context.verify_sim else (), **given)]
+        return [*made, *efficiency_tools(task, bodies if context.verify_sim else (), **given)]
     return made
 
 
-def _failed(call: TurnCall) -> bool:
+def _failed(call: ToolCallResult) -> bool:
     if call.result is not None and call.name in LIBRARY:
         return "error" in call.result
     return call.result is None or not call.result.get("efficient")
 
 
-def _advice(call: TurnCall, before: list[TurnCall], context: Context) -> str:
+def _advice(call: ToolCallResult, before: list[ToolCallResult], context: Context) -> str:
     def part(key: str) -> str:
         tried = {str(c.args.get(key)) for c in before if c.args.get(key)}
         left = [region.id for region in get_scene(context.scene).regions if region.id not in tried]
-        return f"{key} tried: {listed(sorted(tried))}; left: {listed(left)}."
+        return f"{key} tried: {list_names(sorted(tried))}; left: {list_names(left)}."
 
     why = (call.result or {}).get("error", _NO_SHORTER)
     if call.name in LIBRARY:
@@ -539,7 +540,7 @@ def _advice(call: TurnCall, before: list[TurnCall], context: Context) -> str:
 
 def confirmed_relay(messages: list[AnyMessage]) -> RelayChoice | None:
     """Return the relay that the tool found efficient last, or None."""
-    made = (call for call in calls_made(messages) if call.name not in LIBRARY)
+    made = (call for call in executed_calls(messages) if call.name not in LIBRARY)
     good = [call for call in made if not _failed(call)]
     if not good:
         return None
@@ -549,19 +550,19 @@ def confirmed_relay(messages: list[AnyMessage]) -> RelayChoice | None:
 
 def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, Any]:
     """Check the model's answer; accept it, send it back, or give up."""
-    confirmed, errand = confirmed_relay(said(state)), _errand(state, context)
+    confirmed, errand = confirmed_relay(messages_of(state)), _errand(state, context)
     if "phase_2" in answer and answer["phase_2"] is None and confirmed is None:
         return _not_worth_it(state, context, by="model")
     if context.compact:
         offer, strict = _offer(state, context), context.strict_helper
-        confirmed, update = chosen_relay(answer, state, offer, strict=strict)
+        confirmed, update = resolve_relay(answer, state, offer, strict=strict)
         if confirmed is None:
             return update
         answer = relay_answer(errand, confirmed)
     elif context.tools == "none":
         confirmed, refused = _held(answer, state, context)
         if refused:
-            return sent_back(state, refused, context)
+            return rejection_update(state, refused, context)
     plan, wrong = read_relay(answer, get_scene(context.scene), errand, confirmed)
     if plan is not None and confirmed is not None and not wrong:
         result = _result(plan, confirmed, state, context)
@@ -572,17 +573,17 @@ def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, A
         if driven["done"] or not context.drop_undriven:
             return {"status": "ok", "reason": None, "result": result}
         return {
-            **given_up(NOT_DRIVEN, f"The relay could not be driven: {driven['reason']}."),
+            **failed_update(NOT_DRIVEN, f"The relay could not be driven: {driven['reason']}."),
             "result": result,
         }
-    return sent_back(state, wrong, context)
+    return rejection_update(state, wrong, context)
 
 
 def _held(
     answer: dict[str, Any], state: State, context: Context
 ) -> tuple[RelayChoice | None, list[Violation]]:
     """Return the relay of an answer without tools, and the errors that the tool reports."""
-    plan, wrong = read_form(answer, "phase_2", RelayAnswer)
+    plan, wrong = read_part(answer, "phase_2", RelayAnswer)
     if plan is None:
         return None, wrong
     if plan.choice.transfer_asset == UNNAMED:
@@ -591,8 +592,8 @@ def _held(
             " [target region] to the [transfer asset] in [transfer region]."
         )
         return None, [Violation("wrong_instruction", said)]
-    wish = Wish(**state["asked"])
-    found = compared_relay(
+    wish = RelaySpec(**state["asked"])
+    found = compare_relay(
         _task(state, context), plan.choice, strict=context.strict_helper, wish=wish
     )
     if found["efficient"]:
@@ -616,7 +617,7 @@ def _driven(relay: RelayChoice, state: State, context: Context) -> dict[str, Any
         simulator.close()
 
 
-def prompt_name_of(context: Context) -> str:
+def select_prompt(context: Context) -> str:
     """Return the name of the prompt that a context asks for a relay with."""
     return f"navcraft_collab{prompt_suffix(context.compact, context.tools)}"
 
@@ -624,16 +625,16 @@ def prompt_name_of(context: Context) -> str:
 def _result(
     plan: RelayAnswer, relay: RelayChoice, state: State, context: Context
 ) -> dict[str, Any]:
-    before, spoken = state.get("errand", {}), said(state)
+    before, spoken = state.get("errand", {}), messages_of(state)
     record = {
         **_errand_record(state, context),
         **relay_record(_task(state, context), relay, strict=context.strict_helper),
         **_as_asked(relay, state, context),
         "strict_helper": context.strict_helper,
         "relay_violations_mended": state.get("violations", []),
-        "turns": before.get("turns", 0) + turns(spoken),
-        "tool_calls": before.get("tool_calls", 0) + len(calls_made(spoken)),
-        "prompt_collab": load_prompt(prompt_name_of(context)).record,
+        "turns": before.get("turns", 0) + count_turns(spoken),
+        "tool_calls": before.get("tool_calls", 0) + len(executed_calls(spoken)),
+        "prompt_collab": load_prompt(select_prompt(context)).record,
         **(library_record(spoken) if context.tools == "library" else {}),
     }
     return {
@@ -646,11 +647,11 @@ def _result(
 
 def _as_asked(relay: RelayChoice, state: State, context: Context) -> dict[str, Any]:
     """Return the wish, the parts of it given up, and the regret among the relays that meet it."""
-    relays, asked, wish = _relays(state, context), Wish(**state["asked"]), _wish(state)
+    relays, asked, wish = _relays(state, context), RelaySpec(**state["asked"]), _wish(state)
     found = check_collab_path_efficient(relays.task, *relay, strict=context.strict_helper)
-    best = float(relays.alpha[asked.kept_by(relays)].min())
+    best = float(relays.alpha[asked.satisfied_by(relays)].min())
     return {
-        "asked": {**asked.record(), "given_up": asked.given_up(wish)},
+        "asked": {**asked.record(), "given_up": asked.dropped_from(wish)},
         "regret_asked": found["r1_rate"] - best,
     }
 

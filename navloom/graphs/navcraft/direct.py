@@ -6,7 +6,7 @@ Answers are not repaired. Their validity by the rules of the two stages, the wor
 their coordination are measured and recorded. No answer is sent back for the first two. Version 2
 may use the two stages' tools.
 
-    START -> propose, consult, check (navloom.graphs.turns) -> END
+    START -> propose, consult, check (navloom.graphs.tool_loop) -> END
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from pydantic import create_model
 from typing_extensions import TypedDict
 
 from navloom.errors import UsageError
-from navloom.graphs.agent import AgentGraph, ModelLike, SceneLike
+from navloom.graphs.agent_graph import AgentGraph, ModelLike, SceneLike
 from navloom.graphs.navcraft.single import RELAY_TOOL, path_tools
-from navloom.graphs.turns import (
+from navloom.graphs.tool_loop import (
     Conversation,
-    TurnCall,
+    ToolCallResult,
+    ToolLoopState,
     TurnLimits,
-    Turns,
     add_conversation,
-    calls_made,
-    said,
-    sent_back,
-    turns,
+    count_turns,
+    executed_calls,
+    messages_of,
+    rejection_update,
 )
 from navloom.prompts.prompt_loader import RenderedPrompt, load_prompt
 from navloom.scenes.distances import cached_on_scene
 from navloom.scenes.lexicon import item_names, scene_json
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import get_scene
-from navloom.tools.forms import Violation, listed, name_argument
-from navloom.tools.navcraft.direct_plan import DirectPlan, Variant, direct_schema, read_direct
-from navloom.tools.navcraft.direct_rules import broken_direct
-from navloom.tools.navcraft.direct_worth import check_direct_relay, direct_record
-from navloom.tools.navcraft.paths import least_hops
+from navloom.tools.model_output import Violation, list_names, name_field
+from navloom.tools.navcraft.direct_plan import DirectPlan, Variant, direct_schema, read_direct_plan
+from navloom.tools.navcraft.direct_quality import check_direct_relay, direct_record
+from navloom.tools.navcraft.direct_rules import direct_violations
 from navloom.tools.navcraft.relay import COLLAB_TYPES
+from navloom.tools.navcraft.task_paths import min_hops
 
 
 class Input(TypedDict):
@@ -54,7 +54,7 @@ class Input(TypedDict):
     """Varies the model's choices; goes into the prompt."""
 
 
-class State(Input, Turns, total=False):
+class State(Input, ToolLoopState, total=False):
     """State of the one-step graph.
 
     Its result is ``{"answer": ..., "navloom": ...}``: the last answer with the required keys and
@@ -93,14 +93,14 @@ def ask(state: State, context: Context) -> tuple[RenderedPrompt, dict[str, Any]]
     scene, variant = get_scene(context.scene), context.variant
     more: dict[str, Any] = {}
     if variant == "v2":
-        more = {"tools": context.tools == "check", "min_hops": least_hops(context.tau)}
-    rendered = load_prompt(prompt_name_of(context)).render(
+        more = {"tools": context.tools == "check", "min_hops": min_hops(context.tau)}
+    rendered = load_prompt(select_prompt(context)).render(
         scene_graph=scene_json(scene), seed=state["seed"], **more
     )
     return rendered, direct_schema(scene, variant, constrain=context.constrain)
 
 
-def prompt_name_of(context: Context) -> str:
+def select_prompt(context: Context) -> str:
     """Return the name of the prompt that a context asks with."""
     return f"navcraft_direct_{context.variant}"
 
@@ -112,16 +112,16 @@ def tools(_: State, context: Context) -> Sequence[BaseTool]:
     return direct_tools(get_scene(context.scene), tau=context.tau, constrain=context.constrain)
 
 
-def _failed(call: TurnCall) -> bool:
+def _failed(call: ToolCallResult) -> bool:
     result = call.result or {}
     return not result.get("efficient", result.get("valid"))
 
 
-def _advice(call: TurnCall, before: list[TurnCall], context: Context) -> str:
+def _advice(call: ToolCallResult, before: list[ToolCallResult], context: Context) -> str:
     def left(key: str) -> str:
         tried = {str(each.args.get(key)) for each in before}
         free = [r.id for r in get_scene(context.scene).regions if r.id not in tried]
-        return f"{key} not tried: {listed(free)}."
+        return f"{key} not tried: {list_names(free)}."
 
     why = (call.result or {}).get("error", "It gains nothing.")
     keys = [key for key in call.args if key.endswith("_region")]
@@ -131,14 +131,14 @@ def _advice(call: TurnCall, before: list[TurnCall], context: Context) -> str:
 def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, Any]:
     """Check an answer by its prompt's rules; record its measurements in any case."""
     scene = get_scene(context.scene)
-    plan, wrong = read_direct(answer, scene, context.variant)
+    plan, wrong = read_direct_plan(answer, scene, context.variant)
     if plan is None:
-        return sent_back(state, wrong, context)
-    wrong = broken_direct(plan, scene, context.variant)
+        return rejection_update(state, wrong, context)
+    wrong = direct_violations(plan, scene, context.variant)
     result = _result(answer, plan, wrong, state, context)
     if not wrong:
         return {"status": "ok", "reason": None, "result": result}
-    return {**sent_back(state, wrong, context), "result": result}
+    return {**rejection_update(state, wrong, context), "result": result}
 
 
 def _result(
@@ -148,7 +148,7 @@ def _result(
     state: State,
     context: Context,
 ) -> dict[str, Any]:
-    spoken = said(state)
+    spoken = messages_of(state)
     return {
         "answer": answer,
         "navloom": {
@@ -158,9 +158,9 @@ def _result(
             **direct_record(plan, get_scene(context.scene), tau=context.tau),
             "broken": [*dict.fromkeys(each.code for each in wrong)],
             "violations_mended": state.get("violations", []),
-            "turns": turns(spoken),
-            "tool_calls": len(calls_made(spoken)),
-            "prompt": load_prompt(prompt_name_of(context)).record,
+            "turns": count_turns(spoken),
+            "tool_calls": len(executed_calls(spoken)),
+            "prompt": load_prompt(select_prompt(context)).record,
         },
     }
 
@@ -188,7 +188,7 @@ def direct_tools(scene: Scene, *, tau: int = 2, constrain: bool = True) -> list[
     }
 
     def held(words: str, known: Sequence[str]) -> tuple[Any, Any]:
-        return name_argument(words, known if constrain else None)
+        return name_field(words, known if constrain else None)
 
     arguments: Any = create_model(
         "direct_relay",

@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 from langchain_core.messages import AIMessage
 
-from navloom.graphs.navcraft.baseline import Home
+from navloom.graphs.navcraft.baseline import PromptScene
 from navloom.models.builtin import PolicyRequest
 from navloom.tools.navcraft.direct_plan import Variant, direct_answer
-from navloom.tools.navcraft.paths import Errand
 from navloom.tools.navcraft.relay import COLLAB_TYPES, RelayChoice, RobotName, roles_of
-from navloom.tools.navcraft.task import can_hold, carry_grade
+from navloom.tools.navcraft.relay_task import can_hold, carry_grade
+from navloom.tools.navcraft.task_paths import SoloTask
 
 _CHECK = "check_collab_path_efficient"
 _ERRANDS, _RELAYS = 60, 400
@@ -31,7 +31,7 @@ _FAR = 99
 class _Task(NamedTuple):
     """An errand and its relay."""
 
-    errand: Errand
+    errand: SoloTask
     relay: RelayChoice
 
 
@@ -56,7 +56,7 @@ def random_v2(request: PolicyRequest) -> AIMessage:
 
 
 def _heuristic(request: PolicyRequest, variant: Variant) -> AIMessage:
-    home = Home.read(request.json_block("Scene graph:"))
+    home = PromptScene.read(request.json_block("Scene graph:"))
     asked = {tuple(call.args.values()) for call in request.tool_results(_CHECK)}
     for task in islice(_sought(home, _rng(request), variant), len(asked) + _ERRANDS):
         if tuple(_arguments(task).values()) not in asked:
@@ -74,7 +74,7 @@ def _answered(request: PolicyRequest, variant: Variant, task: _Task | None) -> A
         return request.call(_CHECK, **_arguments(task))
     if task is None:
         return AIMessage("This home has no object, or nothing to put one on.")
-    home = Home.read(request.json_block("Scene graph:"))
+    home = PromptScene.read(request.json_block("Scene graph:"))
     return request.answer(direct_answer(variant, *task, _paths(home, task)))
 
 
@@ -92,11 +92,11 @@ def _arguments(task: _Task) -> dict[str, str]:
 
 def _confirmed(args: dict[str, str]) -> _Task:
     start, target, end = (args[f"{part}_region"] for part in ("start", "target", "end"))
-    errand = Errand(start, target, args["object"], end, args["end_asset"])
+    errand = SoloTask(start, target, args["object"], end, args["end_asset"])
     return _Task(errand, RelayChoice(*(args[name] for name in RelayChoice._fields)))
 
 
-def _paths(home: Home, task: _Task) -> dict[RobotName, list[str]]:
+def _paths(home: PromptScene, task: _Task) -> dict[RobotName, list[str]]:
     """Return each robot's transitions, via the object or the handoff."""
     errand, relay = task
     fetcher, deliverer = roles_of(relay.collab_type)
@@ -113,7 +113,7 @@ def _rng(request: PolicyRequest) -> random.Random:
 
 
 def _blind(request: PolicyRequest, variant: Variant) -> _Task | None:
-    home, rng = Home.read(request.json_block("Scene graph:")), _rng(request)
+    home, rng = PromptScene.read(request.json_block("Scene graph:")), _rng(request)
     objects = [(r, name) for r in home.regions for name in home.objects.get(r, [])]
     assets = [(r, name) for r in home.regions for name in home.assets.get(r, [])]
     if not objects or not assets:
@@ -122,10 +122,10 @@ def _blind(request: PolicyRequest, variant: Variant) -> _Task | None:
     there, handoff = rng.choice(assets)
     kind = rng.choice(COLLAB_TYPES) if variant == "v1" else "Type-A2"
     one, two = rng.choice(home.regions), rng.choice(home.regions)
-    return _Task(Errand(one, target, thing, end, asset), RelayChoice(two, there, handoff, kind))
+    return _Task(SoloTask(one, target, thing, end, asset), RelayChoice(two, there, handoff, kind))
 
 
-def _sought(home: Home, rng: random.Random, variant: Variant) -> Iterator[_Task]:
+def _sought(home: PromptScene, rng: random.Random, variant: Variant) -> Iterator[_Task]:
     """Yield candidate tasks: for each drawn errand its best relay by hops."""
     hops = {region: home.hops(region) for region in home.regions}
     objects = [(r, name) for r in home.regions for name in home.objects.get(r, [])]
@@ -146,7 +146,7 @@ def _sought(home: Home, rng: random.Random, variant: Variant) -> Iterator[_Task]
 
 
 def _best_relay(
-    home: Home,
+    home: PromptScene,
     hops: dict[str, dict[str, int]],
     rng: random.Random,
     variant: Variant,
@@ -171,7 +171,7 @@ def _best_relay(
         if hops[one][target] < 2 or share >= alone:
             continue
         relay = RelayChoice(two, there, rng.choice(handoffs), kind)
-        task = _Task(Errand(one, target, thing, end, asset), relay)
+        task = _Task(SoloTask(one, target, thing, end, asset), relay)
         found.append((share / alone, len(found), task))
         if len(found) >= _RELAYS:
             break

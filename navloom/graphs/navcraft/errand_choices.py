@@ -19,24 +19,29 @@ from typing import Any
 
 from navloom.graphs.navcraft.choices import (
     ChoiceSettings,
-    NamedThing,
+    NamedItem,
     Update,
     choice_field,
-    read_thing,
-    refuse,
-    shown_scene,
-    things,
-    without_refused,
+    drop_refused,
+    list_choosable,
+    read_item,
+    reject_choice,
+    scene_text,
 )
-from navloom.graphs.turns import said
+from navloom.graphs.tool_loop import messages_of
 from navloom.prompts.navcraft.profiles import Profile
 from navloom.prompts.prompt_loader import RenderedPrompt, load_prompt
 from navloom.scenes.distances import hop_table
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import get_scene
-from navloom.tools.forms import closed_object, listed
-from navloom.tools.navcraft.paths import Errand, errand_answer, least_hops, shortest_path
-from navloom.tools.navcraft.task import HOLDS_NOTHING, can_hold, holds_nothing, purpose
+from navloom.tools.model_output import list_names, object_schema
+from navloom.tools.navcraft.relay_task import (
+    HOLDS_NOTHING,
+    can_hold,
+    cannot_place_text,
+    room_purpose,
+)
+from navloom.tools.navcraft.task_paths import SoloTask, min_hops, shortest_path, solo_task_answer
 
 _STEPS = ("object", "room", "end", "start")
 _FITS, _YES = "fits", "yes"
@@ -59,34 +64,34 @@ def errand_question(
         state.get("picked", []),
         _offers(state, settings),
     )
-    thing = NamedThing(*picked[0]) if picked else NamedThing("", "")
-    step, piece = _STEPS[len(picked)], offers.unweighed()
+    thing = NamedItem(*picked[0]) if picked else NamedItem("", "")
+    step, piece = _STEPS[len(picked)], offers.next_to_weigh()
     offered = offers.names()
     in_words = settings.show_adjacency and not settings.schema_holds
     whole = settings.whole_scene or not settings.show_adjacency
     rendered = load_prompt("navcraft_single_choices").render(
         step=_FITS if piece else step,
-        scene=shown_scene(scene, settings) if whole else "",
+        scene=scene_text(scene, settings) if whole else "",
         profile="" if profile is None else json.dumps(profile.model_dump(by_alias=True)),
         object=_spoken(thing.name),
         room=picked[1][0] if len(picked) > 1 else "",
         furniture=_spoken(piece),
         offered=_in_words(step, offered) if in_words else "",
         near=thing.region,
-        least=least_hops(settings.tau),
+        least=min_hops(settings.tau),
         hint=_advice(offered, state, settings),
     )
     if piece:
         held = choice_field([_YES, "no"], settings.constrain)
-        return rendered, closed_object({_FITS: held}, "errand_fits")
+        return rendered, object_schema({_FITS: held}, "errand_fits")
     # The worked turns show how furniture is weighed. They did not help with other questions.
     schema = errand_choice_schema(settings, picked, state["seed"], state.get("weighed", []))
-    return rendered._replace(turns=()), without_refused(schema, state)
+    return rendered._replace(turns=()), drop_refused(schema, state)
 
 
-def _offers(state: Mapping[str, Any], settings: ChoiceSettings) -> Offers:
+def _offers(state: Mapping[str, Any], settings: ChoiceSettings) -> ErrandOptions:
     made = state.get("picked", []), state["seed"], state.get("weighed", [])
-    return Offers(settings, *made)
+    return ErrandOptions(settings, *made)
 
 
 def _spoken(name: str) -> str:
@@ -103,84 +108,82 @@ def _in_words(step: str, offered: Sequence[str]) -> str:
     return ", ".join(offered)
 
 
-def chosen_errand(
+def resolve_errand(
     answer: Mapping[str, Any], state: Mapping[str, Any], settings: ChoiceSettings
 ) -> tuple[dict[str, Any] | None, Update]:
     """Return the whole answer once all choices are made, else None and the update."""
     picked = state.get("picked", [])
-    if piece := _offers(state, settings).unweighed():
+    if piece := _offers(state, settings).next_to_weigh():
         return None, {**_settled(state), "weighed": [[piece, str(answer.get(_FITS))]]}
     named = answer.get(_STEPS[len(picked)])
     match picked:
         case []:
             return None, _take_object(named, state, settings)
         case [thing]:
-            return None, _take_room(str(named), NamedThing(*thing), state, settings)
+            return None, _take_room(str(named), NamedItem(*thing), state, settings)
         case [thing, _]:
-            return None, _take_end(named, NamedThing(*thing), state, settings)
-    scene, thing, place = get_scene(settings.scene), NamedThing(*picked[0]), NamedThing(*picked[2])
+            return None, _take_end(named, NamedItem(*thing), state, settings)
+    scene, thing, place = get_scene(settings.scene), NamedItem(*picked[0]), NamedItem(*picked[2])
     rooms, start = _offers(state, settings).names(), str(named)
     if start not in rooms:
-        fault = f"{_too_near(start, thing.region, settings)} Choose one of: {listed(rooms)}."
-        return None, refuse(start, "leg_too_short", fault, state, settings)
-    errand = Errand(start, thing.region, thing.name, place.region, place.name)
-    return errand_answer(errand, shortest_path(scene, errand)), {}
+        fault = f"{_too_near(start, thing.region, settings)} Choose one of: {list_names(rooms)}."
+        return None, reject_choice(start, "leg_too_short", fault, state, settings)
+    errand = SoloTask(start, thing.region, thing.name, place.region, place.name)
+    return solo_task_answer(errand, shortest_path(scene, errand)), {}
 
 
 def _take_object(named: Any, state: Mapping[str, Any], settings: ChoiceSettings) -> Update:
-    scene, least = get_scene(settings.scene), least_hops(settings.tau)
-    thing = read_thing(named, scene, "object")
+    scene, least = get_scene(settings.scene), min_hops(settings.tau)
+    thing = read_item(named, scene, "object")
     if isinstance(thing, str):
-        return refuse(named, "object_not_there", thing, state, settings)
+        return reject_choice(named, "object_not_there", thing, state, settings)
     if not _has_a_way(scene, thing, least):
         fault = (
             f"Nothing that holds a {thing.name} is {least} doors away from {thing.region}. "
             "Choose an object elsewhere."
         )
-        return refuse(named, "leg_too_short", fault, state, settings)
+        return reject_choice(named, "leg_too_short", fault, state, settings)
     return {**_settled(state), "picked": [[*thing]]}
 
 
 def _take_room(
-    kind: str, thing: NamedThing, state: Mapping[str, Any], settings: ChoiceSettings
+    kind: str, thing: NamedItem, state: Mapping[str, Any], settings: ChoiceSettings
 ) -> Update:
     kinds = _offers(state, settings).names()
     if kind not in kinds:
-        far = f"{least_hops(settings.tau)} doors away from {thing.region}"
-        fault = (
-            f"No {kind[:80]} that holds a {thing.name} is {far}. Choose one of: {listed(kinds)}."
-        )
-        return refuse(kind, "leg_too_short", fault, state, settings)
+        far = f"{min_hops(settings.tau)} doors away from {thing.region}"
+        fault = f"No {kind[:80]} that holds a {thing.name} is {far}."
+        fault = f"{fault} Choose one of: {list_names(kinds)}."
+        return reject_choice(kind, "leg_too_short", fault, state, settings)
     return {**_settled(state), "picked": [[kind, ""]]}
 
 
 def _take_end(
-    named: Any, thing: NamedThing, state: Mapping[str, Any], settings: ChoiceSettings
+    named: Any, thing: NamedItem, state: Mapping[str, Any], settings: ChoiceSettings
 ) -> Update:
-    scene, least = get_scene(settings.scene), least_hops(settings.tau)
-    place = read_thing(named, scene, "asset")
+    scene, least = get_scene(settings.scene), min_hops(settings.tau)
+    place = read_item(named, scene, "asset")
     if isinstance(place, str):
-        return refuse(named, "end_asset_not_there", place, state, settings)
+        return reject_choice(named, "end_asset_not_there", place, state, settings)
     offered = _offers(state, settings).names()
     if not can_hold(place.name, thing.name):
-        fault = f"{holds_nothing(*place, thing.name)} Choose one of: {listed(offered)}."
-        return refuse(named, HOLDS_NOTHING, fault, state, settings)
+        fault = f"{cannot_place_text(*place, thing.name)} Choose one of: {list_names(offered)}."
+        return reject_choice(named, HOLDS_NOTHING, fault, state, settings)
     far = far_rooms(scene, thing.region, least)
     if place.region not in far or far == [place.region]:
-        fault = (
-            f"{_too_near(place.region, thing.region, settings)} Choose one of: {listed(offered)}."
-        )
-        return refuse(named, "leg_too_short", fault, state, settings)
+        near = _too_near(place.region, thing.region, settings)
+        fault = f"{near} Choose one of: {list_names(offered)}."
+        return reject_choice(named, "leg_too_short", fault, state, settings)
     return {**_settled(state), "picked": [[*place]]}
 
 
 def _settled(state: Mapping[str, Any]) -> Update:
     """Return the update that hides the messages so far from the next question."""
-    return {"settled": len(said(state))}
+    return {"settled": len(messages_of(state))}
 
 
 def _for(kind: str) -> str:
-    return f": {words}" if (words := purpose(kind)) else ""
+    return f": {words}" if (words := room_purpose(kind)) else ""
 
 
 def _advice(offered: Sequence[str], state: Mapping[str, Any], settings: ChoiceSettings) -> str:
@@ -190,11 +193,11 @@ def _advice(offered: Sequence[str], state: Mapping[str, Any], settings: ChoiceSe
 
 
 def _too_near(room: str, target: str, settings: ChoiceSettings) -> str:
-    least = least_hops(settings.tau)
+    least = min_hops(settings.tau)
     return f"{room[:80]} will not do: it must be at least {least} doors away from {target}."
 
 
-class Offers:
+class ErrandOptions:
     """Options for the next choice of an errand.
 
     Args:
@@ -207,12 +210,12 @@ class Offers:
     def __init__(
         self, settings: ChoiceSettings, picked: Picked, seed: int, weighed: Weighed = ()
     ) -> None:
-        self._scene, self._least = get_scene(settings.scene), least_hops(settings.tau)
+        self._scene, self._least = get_scene(settings.scene), min_hops(settings.tau)
         self._picked, self._seed = picked, seed
         self._weighs = settings.weigh
         self._weighed = {piece: answer for piece, answer in weighed}  # noqa: C416
 
-    def unweighed(self) -> str:
+    def next_to_weigh(self) -> str:
         """Return the next furniture to ask about; empty if none is left or needs a choice."""
         if not self._weighs or len(self._picked) != 2:
             return ""
@@ -224,7 +227,7 @@ class Offers:
         """Return the names that are offered; all valid starts and kinds of rooms."""
         if not self._picked:
             return self._objects()
-        thing = NamedThing(*self._picked[0])
+        thing = NamedItem(*self._picked[0])
         if len(self._picked) == 1:
             places = far_places(self._scene, thing, self._least)
             return sorted({self._scene.region_by_id[place.region].label for place in places})
@@ -235,22 +238,26 @@ class Offers:
         end = self._picked[2][1]
         return [r for r in far_rooms(self._scene, thing.region, self._least) if r != end]
 
-    def _places(self) -> list[NamedThing]:
+    def _places(self) -> list[NamedItem]:
         """Return furniture in rooms of the chosen kind, a few pieces of each room."""
-        places = far_places(self._scene, NamedThing(*self._picked[0]), self._least)
+        places = far_places(self._scene, NamedItem(*self._picked[0]), self._least)
         random.Random(f"{self._seed}:{self._picked[0]}").shuffle(places)
         labels = {region.id: region.label for region in self._scene.regions}
         return _few([each for each in places if labels[each.region] == self._picked[1][0]])
 
     def _objects(self) -> list[str]:
         """Return objects that have a valid start and end, one of each name."""
-        fit = [t for t in things(self._scene, "object") if _has_a_way(self._scene, t, self._least)]
+        fit = [
+            t
+            for t in list_choosable(self._scene, "object")
+            if _has_a_way(self._scene, t, self._least)
+        ]
         random.Random(self._seed).shuffle(fit)
         return [str(thing) for thing in {each.name: each for each in fit}.values()][:MOST_OBJECTS]
 
 
-def _few(places: Sequence[NamedThing]) -> list[NamedThing]:
-    taken, offered = Counter[str](), list[NamedThing]()
+def _few(places: Sequence[NamedItem]) -> list[NamedItem]:
+    taken, offered = Counter[str](), list[NamedItem]()
     for place in places:
         taken[place.region] += 1
         if taken[place.region] <= MOST_IN_A_ROOM:
@@ -258,7 +265,7 @@ def _few(places: Sequence[NamedThing]) -> list[NamedThing]:
     return offered[:MOST_PLACES]
 
 
-def _has_a_way(scene: Scene, thing: NamedThing, least: int) -> bool:
+def _has_a_way(scene: Scene, thing: NamedItem, least: int) -> bool:
     return len(far_rooms(scene, thing.region, least)) > 1 and bool(far_places(scene, thing, least))
 
 
@@ -271,27 +278,27 @@ def errand_choice_schema(
         settings: the home, and how the model is helped: whether names are listed, and whether only
             the valid ones or all.
         picked: the choices made so far, 0 to 3.
-        seed: as of :class:`Offers`.
-        weighed: as of :class:`Offers`.
+        seed: as of :class:`ErrandOptions`.
+        weighed: as of :class:`ErrandOptions`.
     """
     scene, step = get_scene(settings.scene), _STEPS[len(picked)]
-    names: Sequence[object] = Offers(settings, picked, seed, weighed).names()
+    names: Sequence[object] = ErrandOptions(settings, picked, seed, weighed).names()
     if not settings.show_adjacency:
         every: dict[str, Sequence[object]] = {
-            "object": things(scene, "object"),
+            "object": list_choosable(scene, "object"),
             "room": sorted({region.label for region in scene.regions}),
-            "end": things(scene, "asset", picked[0][0] if picked else None),
+            "end": list_choosable(scene, "asset", picked[0][0] if picked else None),
             "start": [region.id for region in scene.regions],
         }
         names = every[step]
     field = choice_field(names, settings.lists_names)
-    return closed_object({step: field}, f"errand_{step}")
+    return object_schema({step: field}, f"errand_{step}")
 
 
-def far_places(scene: Scene, thing: NamedThing, least: int) -> list[NamedThing]:
+def far_places(scene: Scene, thing: NamedItem, least: int) -> list[NamedItem]:
     """Return the places that can hold an object, in rooms far enough from its own."""
     far = set(far_rooms(scene, thing.region, least))
-    return [place for place in things(scene, "asset", thing.name) if place.region in far]
+    return [place for place in list_choosable(scene, "asset", thing.name) if place.region in far]
 
 
 def far_rooms(scene: Scene, target: str, least: int) -> list[str]:

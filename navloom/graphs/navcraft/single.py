@@ -5,7 +5,7 @@ the paper's repair rule (keep what is valid, sample the rest again) and answers 
 Every claim is then checked against the scene. Errors are sent back in plain sentences, a limited
 number of times.
 
-    START -> propose, consult, check (navloom.graphs.turns) -> END
+    START -> propose, consult, check (navloom.graphs.tool_loop) -> END
 
 The tools of both agents are thin LangChain tools over pure functions. A factory closes over what
 does not change in a run (scene, tau, task), so a model fills in names alone. With ``constrain`` the
@@ -25,17 +25,17 @@ from langgraph.graph import START
 from pydantic import BaseModel, create_model
 from typing_extensions import TypedDict
 
-from navloom.graphs.agent import AgentGraph, FromPython, Growing
-from navloom.graphs.navcraft.choices import Choices, ChoiceSettings, prompt_suffix
-from navloom.graphs.navcraft.errand_choices import chosen_errand, errand_question
-from navloom.graphs.turns import (
+from navloom.graphs.agent_graph import AgentGraph, Growing, PythonField
+from navloom.graphs.navcraft.choices import ChoiceSettings, ChoiceState, prompt_suffix
+from navloom.graphs.navcraft.errand_choices import errand_question, resolve_errand
+from navloom.graphs.tool_loop import (
     Conversation,
-    TurnCall,
+    ToolCallResult,
     add_conversation,
-    calls_made,
-    said,
-    sent_back,
-    turns,
+    count_turns,
+    executed_calls,
+    messages_of,
+    rejection_update,
 )
 from navloom.prompts.navcraft.profiles import Profile, load_profile
 from navloom.prompts.prompt_loader import RenderedPrompt, load_prompt
@@ -43,26 +43,26 @@ from navloom.scenes.distances import cached_on_scene
 from navloom.scenes.lexicon import item_names, scene_json
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import get_scene
-from navloom.tools.forms import Violation, listed, name_argument
-from navloom.tools.navcraft.optimum import all_relays
-from navloom.tools.navcraft.paths import (
-    Errand,
-    ErrandAnswer,
-    check_path_and_adjacency,
-    check_two_path_and_adjacency,
-    errand_schema,
-    least_hops,
-    read_errand,
-)
+from navloom.tools.model_output import Violation, list_names, name_field
 from navloom.tools.navcraft.relay import COLLAB_TYPES, RelayChoice, check_collab_path_efficient
-from navloom.tools.navcraft.task import (
+from navloom.tools.navcraft.relay_optimum import all_relays
+from navloom.tools.navcraft.relay_spec import RelaySpec, relay_advice
+from navloom.tools.navcraft.relay_task import (
     HOLDS_NOTHING,
     RelayTask,
     can_hold,
-    errand_worth,
-    holds_nothing,
+    cannot_place_text,
+    solo_task_quality,
 )
-from navloom.tools.navcraft.wish import Wish, advice
+from navloom.tools.navcraft.task_paths import (
+    SoloTask,
+    SoloTaskAnswer,
+    check_path_and_adjacency,
+    check_two_path_and_adjacency,
+    min_hops,
+    read_solo_task,
+    solo_task_schema,
+)
 
 
 class Input(TypedDict):
@@ -72,7 +72,7 @@ class Input(TypedDict):
     """Varies the model's choices; goes into the prompt."""
 
 
-class State(Input, Choices, total=False):
+class State(Input, ChoiceState, total=False):
     """State of NavCraft-S; its result is ``{"phase_1": ..., "navloom": ...}``."""
 
     picked: Growing[list[str]]
@@ -85,7 +85,7 @@ class State(Input, Choices, total=False):
 class Context(ChoiceSettings):
     """Settings of NavCraft-S, fixed during a run."""
 
-    profile: Annotated[Profile | str, FromPython("elderly")] | None = None
+    profile: Annotated[Profile | str, PythonField("elderly")] | None = None
     """The user whom the errand is for: a profile, its name or file, or None."""
 
 
@@ -95,13 +95,13 @@ def ask(state: State, context: Context) -> tuple[RenderedPrompt, dict[str, Any]]
     profile = load_profile(profile) if isinstance(profile, str) else profile
     if context.compact:
         return errand_question(state, context, profile)
-    rendered = load_prompt(prompt_name_of(context)).render(
+    rendered = load_prompt(select_prompt(context)).render(
         scene_graph=scene_json(scene),
         profile=json.dumps(profile and profile.model_dump(by_alias=True)),
         seed=state["seed"],
-        min_hops=least_hops(context.tau),
+        min_hops=min_hops(context.tau),
     )
-    return rendered, errand_schema(scene, constrain=context.constrain)
+    return rendered, solo_task_schema(scene, constrain=context.constrain)
 
 
 def tools(_: State, context: Context) -> Sequence[BaseTool]:
@@ -111,13 +111,13 @@ def tools(_: State, context: Context) -> Sequence[BaseTool]:
     return path_tools(get_scene(context.scene), tau=context.tau, constrain=context.constrain)
 
 
-def _failed(call: TurnCall) -> bool:
+def _failed(call: ToolCallResult) -> bool:
     # The tool over three regions returns "valid", the one over two returns "connect".
     result = call.result or {}
     return not result.get("valid", result.get("connect"))
 
 
-def _advice(call: TurnCall, before: list[TurnCall], context: Context) -> str:
+def _advice(call: ToolCallResult, before: list[ToolCallResult], context: Context) -> str:
     """Say what was tried and what is left, by the paper's repair rule (A.10.1, step 4)."""
     if call.result is None or "start_region" not in call.args:
         return "This call failed before. Call check_two_path_and_adjacency with three region ids."
@@ -130,11 +130,11 @@ def _advice(call: TurnCall, before: list[TurnCall], context: Context) -> str:
     keep = " and ".join(f"{key} {call.args[key]}" for key in kept) or "nothing"
     return (
         f"This call failed before and fails again. Keep {keep}; pick another {free}. "
-        f"Tried: {listed(sorted(tried))}. Left: {listed(left)}."
+        f"Tried: {list_names(sorted(tried))}. Left: {list_names(left)}."
     )
 
 
-def _repair(call: TurnCall) -> tuple[tuple[str, ...], str]:
+def _repair(call: ToolCallResult) -> tuple[tuple[str, ...], str]:
     result = call.result or {}
     if result.get("s2t_valid"):
         return ("start_region", "target_region"), "end_region"
@@ -147,37 +147,41 @@ def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, A
     """Check the model's answer against the scene; accept it, reject it, or ask further."""
     scene = get_scene(context.scene)
     if context.compact:
-        whole, update = chosen_errand(answer, state, context)
+        whole, update = resolve_errand(answer, state, context)
         if whole is None:
             return update
         answer = whole
-    task, wrong = read_errand(answer, scene, tau=context.tau)
+    task, wrong = read_solo_task(answer, scene, tau=context.tau)
     if task is None or wrong:
-        return sent_back(state, wrong, context)
+        return rejection_update(state, wrong, context)
     if odd := _odd_end(task.errand, scene):
-        return sent_back(state, [odd], context)
+        return rejection_update(state, [odd], context)
     placed = RelayTask(scene, *task.errand)
     if placed.broken:
         # Linked regions may have parts that the navigation graph does not connect.
-        return sent_back(state, [Violation("not_walkable", placed.broken[0].message)], context)
+        return rejection_update(
+            state, [Violation("not_walkable", placed.broken[0].message)], context
+        )
     return {"status": "ok", "reason": None, "result": _result(task, placed, state, context)}
 
 
-def _odd_end(errand: Errand, scene: Scene) -> Violation | None:
+def _odd_end(errand: SoloTask, scene: Scene) -> Violation | None:
     """Return a violation where the end asset, such as a toilet, cannot hold the object."""
     if can_hold(errand.end_asset, errand.object):
         return None
     there = item_names(scene, errand.end, "asset")
     left = [name for name in there if can_hold(name, errand.object)]
-    advice = f"In {errand.end} choose one of: {listed(left)}." if left else "Choose another end."
-    said = f"{holds_nothing(errand.end_asset, errand.end, errand.object)} {advice}"
+    advice = (
+        f"In {errand.end} choose one of: {list_names(left)}." if left else "Choose another end."
+    )
+    said = f"{cannot_place_text(errand.end_asset, errand.end, errand.object)} {advice}"
     return Violation(HOLDS_NOTHING, said)
 
 
 def _result(
-    task: ErrandAnswer, placed: RelayTask, state: State, context: Context
+    task: SoloTaskAnswer, placed: RelayTask, state: State, context: Context
 ) -> dict[str, Any]:
-    (start, target, _, end, _), calls = task.errand, calls_made(said(state))
+    (start, target, _, end, _), calls = task.errand, executed_calls(messages_of(state))
     asked = {"start_region": start, "target_region": target, "end_region": end}
     return {
         "phase_1": task.model_dump(mode="json", by_alias=True),
@@ -187,9 +191,9 @@ def _result(
             "tool_confirmed": any(c.args == asked and (c.result or {}).get("valid") for c in calls),
             "repairs": _repairs(calls),
             "violations_mended": state.get("violations", []),
-            "turns": turns(said(state)),
+            "turns": count_turns(messages_of(state)),
             "tool_calls": len(calls),
-            "prompt": load_prompt(prompt_name_of(context)).record,
+            "prompt": load_prompt(select_prompt(context)).record,
         },
     }
 
@@ -197,29 +201,29 @@ def _result(
 def errand_record(task: RelayTask, tau: int) -> dict[str, Any]:
     """Return the record of an errand beside its answer: instances, metres, quality."""
     thing, place = task.object_item.prompt_name, task.end_item.prompt_name
-    errand = Errand(task.start_region, task.target_region, thing, task.end_region, place)
+    errand = SoloTask(task.start_region, task.target_region, thing, task.end_region, place)
     return {
         "object_id": task.object_item.id,
         "end_asset": task.end_item.prompt_name,
         "end_asset_id": task.end_item.id,
         "solo_metres": task.solo_metres,
-        "worth": errand_worth(task.scene, errand),
+        "worth": solo_task_quality(task.scene, errand),
         "tau": tau,
     }
 
 
-def prompt_name_of(context: Context) -> str:
+def select_prompt(context: Context) -> str:
     """Return the name of the prompt that a context asks with."""
     return f"navcraft_single{prompt_suffix(context.compact, context.tools)}"
 
 
-def _legs(task: ErrandAnswer, target: str) -> list[int]:
+def _legs(task: SoloTaskAnswer, target: str) -> list[int]:
     arrivals = [step.partition(" -> ")[2] for step in task.path.robot_1]
     first = arrivals.index(target) + 1
     return [first, len(arrivals) - first]
 
 
-def _repairs(calls: list[TurnCall]) -> dict[str, int]:
+def _repairs(calls: list[ToolCallResult]) -> dict[str, int]:
     """Count how often each branch of the paper's repair rule applied."""
     count = {"end": 0, "start": 0, "all": 0}
     for call in calls:
@@ -267,12 +271,12 @@ def path_tools(scene: Scene, *, tau: int = 2, constrain: bool = True) -> list[Ba
         StructuredTool.from_function(
             lambda **asked: dict(check_two_path_and_adjacency(scene, **asked, tau=tau)),
             name="check_two_path_and_adjacency",
-            description=_TWO_PATHS.format(least=least_hops(tau)),
+            description=_TWO_PATHS.format(least=min_hops(tau)),
             args_schema=_arguments(
                 "two_paths",
-                start_region=name_argument("Region robot_1 starts in.", regions),
-                target_region=name_argument("Region that holds the object.", regions),
-                end_region=name_argument("Region the object is delivered to.", regions),
+                start_region=name_field("Region robot_1 starts in.", regions),
+                target_region=name_field("Region that holds the object.", regions),
+                end_region=name_field("Region the object is delivered to.", regions),
             ),
         ),
         StructuredTool.from_function(
@@ -281,15 +285,15 @@ def path_tools(scene: Scene, *, tau: int = 2, constrain: bool = True) -> list[Ba
             description=_PATH,
             args_schema=_arguments(
                 "one_path",
-                region_a=name_argument("Region to start from.", regions),
-                region_b=name_argument("Region to reach.", regions),
+                region_a=name_field("Region to start from.", regions),
+                region_b=name_field("Region to reach.", regions),
             ),
         ),
     ]
 
 
 def relay_tools(
-    task: RelayTask, *, strict: bool = False, constrain: bool = True, wish: Wish | None = None
+    task: RelayTask, *, strict: bool = False, constrain: bool = True, wish: RelaySpec | None = None
 ) -> list[BaseTool]:
     """Build ``check_collab_path_efficient`` over one single-robot task.
 
@@ -304,17 +308,17 @@ def relay_tools(
 
     return [
         StructuredTool.from_function(
-            lambda **asked: compared_relay(task, RelayChoice(**asked), strict=strict, wish=wish),
+            lambda **asked: compare_relay(task, RelayChoice(**asked), strict=strict, wish=wish),
             name="check_collab_path_efficient",
             description=RELAY_TOOL,
             args_schema=_arguments(
                 "relay",
-                robot_2_start_region=name_argument("Region robot_2 starts in.", regions),
-                transfer_region=name_argument("Region where the object is handed over.", regions),
-                transfer_asset=name_argument(
+                robot_2_start_region=name_field("Region robot_2 starts in.", regions),
+                transfer_region=name_field("Region where the object is handed over.", regions),
+                transfer_asset=name_field(
                     "Asset of that region to put it on.", [*dict.fromkeys(names)]
                 ),
-                collab_type=name_argument(
+                collab_type=name_field(
                     "Type-A1: robot_2 fetches, robot_1 delivers. Type-A2: the other way round.",
                     list(COLLAB_TYPES),
                 ),
@@ -323,17 +327,17 @@ def relay_tools(
     ]
 
 
-def compared_relay(
-    task: RelayTask, relay: RelayChoice, *, strict: bool = False, wish: Wish | None = None
+def compare_relay(
+    task: RelayTask, relay: RelayChoice, *, strict: bool = False, wish: RelaySpec | None = None
 ) -> dict[str, Any]:
     """Return the result of ``check_collab_path_efficient``, checked against the wish as well."""
     found = check_collab_path_efficient(task, *relay, strict=strict)
     if wish is None or not found["efficient"]:
         return found
-    why = wish.why_not(task, relay, found["r1_rate"], found["g_rate"])
+    why = wish.spec_violation(task, relay, found["r1_rate"], found["g_rate"])
     if why is None:
         return found
-    said = f"{why} {advice(all_relays(task, strict=strict), wish, relay)}"
+    said = f"{why} {relay_advice(all_relays(task, strict=strict), wish, relay)}"
     return {**found, "efficient": False, "error": said}
 
 

@@ -17,15 +17,21 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from navloom.errors import UsageError, did_you_mean
-from navloom.graphs.agent import AgentContext, FromPython, ModelLike, SceneLike, SimulatorLike
-from navloom.graphs.navigation.person import Person
+from navloom.graphs.agent_graph import (
+    AgentContext,
+    ModelLike,
+    PythonField,
+    SceneLike,
+    SimulatorLike,
+)
+from navloom.graphs.navigation.human_input import HumanNavigator
 from navloom.models.structured_output import sees_images
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.scene import Scene
 from navloom.scenes.viewpoint_hints import viewpoint_hint
 from navloom.sim.caption_composer import one_line
 from navloom.sim.media_store import MediaStore
-from navloom.tools.navigation.things import Things
+from navloom.tools.navigation.visible_objects import Things
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,7 @@ class AgentSettings:
 
     Attributes:
         name: the agent's name.
-        memory: its memory strategy (:mod:`navloom.graphs.navigation.text`).
+        memory: its memory strategy (:mod:`navloom.graphs.navigation.prompt_text`).
         model: the model that it always uses; None takes the caller's.
         oracle: the oracle that it always has; None leaves that to the caller.
         description: one line for a table.
@@ -113,11 +119,11 @@ class Context(AgentContext):
     things: Mapping[str, Things] | None = None
     """The objects visible from each viewpoint. If given, the walk ends with the question which of
     them the instruction means (REVERIE)."""
-    media: Annotated[MediaStore | None, FromPython()] = None
+    media: Annotated[MediaStore | None, PythonField()] = None
     """Store for images; None keeps none."""
     embodiment: Embodiment = DEFAULT_BODY
     """The navigator's body."""
-    person: Annotated[Person | None, FromPython()] = None
+    person: Annotated[HumanNavigator | None, PythonField()] = None
     """A person who navigates in place of the model."""
     motion: Literal["hops", "continuous"] = "hops"
     """A person's motion: from viewpoint to viewpoint, or driving while keys are held."""

@@ -14,8 +14,8 @@
 (D.8); ``move`` carries it out. No action is guessed from an invalid reply. When the re-prompts are
 used up, the episode ends as ``unparsed``, where the agent stands.
 
-If a person navigates (:mod:`navloom.graphs.navigation.person`), ``think`` asks that person, and
-with continuous motion ``drive`` replaces think, act and move.
+If a person navigates (:mod:`navloom.graphs.navigation.human_input`), ``think`` asks that person,
+and with continuous motion ``drive`` replaces think, act and move.
 
 ``build_decider`` compiles the deciding half, observe to act, for callers that move the body
 themselves. A call returns when an action is chosen (``draft["action"]``: a move, a stop or a
@@ -43,36 +43,55 @@ from langgraph.types import Checkpointer, Overwrite
 from pydantic import BaseModel, Field, WithJsonSchema, create_model
 from typing_extensions import TypedDict
 
-from navloom.graphs.agent import AgentGraph, Growing, Merging, Outcome
-from navloom.graphs.navigation.consult import ask, bound, consult, pictures_of, point, trigger_of
+from navloom.graphs.agent_graph import AgentGraph, Growing, Merging, Outcome
 from navloom.graphs.navigation.context import MOST_INSTRUCTION, Context, read_input
-from navloom.graphs.navigation.driven_walk import drive, set_out
-from navloom.graphs.navigation.person import chosen
-from navloom.graphs.navigation.text import PROMPTS, facing, get_memory, perceived, render
-from navloom.graphs.turns import Asked, ask_model
+from navloom.graphs.navigation.human_input import human_reply
+from navloom.graphs.navigation.prompt_text import (
+    PROMPTS,
+    front_heading,
+    get_memory,
+    get_observation,
+    render_prompt,
+)
+from navloom.graphs.navigation.subgraphs import (
+    ask,
+    bound_guidance,
+    consult,
+    find_trigger,
+    point,
+    step_images,
+)
+from navloom.graphs.navigation.teleoperation import begin_step, drive
+from navloom.graphs.tool_loop import Asked, ask_model
 from navloom.models.messages import message_text, opening_messages, with_images
 from navloom.models.structured_output import bind
 from navloom.prompts.prompt_loader import load_prompt
 from navloom.sim.agent_handle import AgentHandle, get_agent_handle, trajectory_entry
 from navloom.sim.protocol import Contact, Pose
-from navloom.tools.forms import paragraph
-from navloom.tools.navigation.options import Option, Remarks, noted, options_of, read_remarks
-from navloom.tools.navigation.parse_action import (
+from navloom.tools.model_output import sanitize_line
+from navloom.tools.navigation.action_parser import (
     ActionError,
     ParsedAction,
     parse_action,
     parse_call,
 )
-from navloom.tools.navigation.steps import (
+from navloom.tools.navigation.step_options import (
+    MoveOption,
+    Remarks,
+    annotate_options,
+    options_of,
+    read_remarks,
+)
+from navloom.tools.navigation.step_records import (
     NOTHING,
     Ending,
-    Step,
-    bumped_into,
-    jumps,
-    result_of,
-    steps_done,
-    told_of,
-    way_back,
+    NavStep,
+    contact_message,
+    contact_names,
+    count_steps,
+    episode_result,
+    jump_options,
+    jump_path,
 )
 
 MOST_REPLY_KEPT = 4_000
@@ -114,7 +133,7 @@ def _tool(name: str, description: str, arguments: type[BaseModel]) -> BaseTool:
 
 
 def read_reply(
-    reply: AIMessage, context: Context, options: Sequence[Option], *, ask: bool
+    reply: AIMessage, context: Context, options: Sequence[MoveOption], *, ask: bool
 ) -> ParsedAction:
     """Parse the action of a reply, in the form that the context asks for.
 
@@ -122,7 +141,7 @@ def read_reply(
         ActionError: it has no action among the options.
     """
     if context.act == "text":
-        text = words_of(reply)
+        text = reply_words(reply)
         try:
             return parse_action(text, options, ask=ask)
         except ActionError as error:
@@ -146,7 +165,7 @@ def _declined(reply: AIMessage, error: ActionError) -> ActionError:
     return error
 
 
-def words_of(reply: AIMessage) -> str:
+def reply_words(reply: AIMessage) -> str:
     """Return a reply's text, or the refusal beside an empty content."""
     said = message_text(reply.content)
     return said if said.strip() else str(reply.additional_kwargs.get("refusal") or "")
@@ -158,18 +177,18 @@ def reply_text(reply: AIMessage) -> str:
         f"{call['name']}({json.dumps(call['args'], ensure_ascii=False, default=str)})"
         for call in reply.tool_calls
     ]
-    text = "\n".join(part for part in (words_of(reply), *calls) if part)
+    text = "\n".join(part for part in (reply_words(reply), *calls) if part)
     if len(text) <= MOST_REPLY_KEPT:
         return text
     half = MOST_REPLY_KEPT // 2
     return f"{text[:half]}\n[... {len(text) - 2 * half} characters ...]\n{text[-half:]}"
 
 
-def with_reply(step: Step, reply: AIMessage, found: ParsedAction | ActionError) -> Step:
+def record_reply(step: NavStep, reply: AIMessage, found: ParsedAction | ActionError) -> NavStep:
     """Return the step with a reply, its remarks, and the action or the error."""
-    remarks = read_remarks(words_of(reply)) if words_of(reply) else Remarks()
+    remarks = read_remarks(reply_words(reply)) if reply_words(reply) else Remarks()
     failed = isinstance(found, ActionError)
-    return step.but(
+    return step.copy_with(
         reply=reply_text(reply),
         **asdict(remarks),
         action=NOTHING if isinstance(found, ActionError) else found,
@@ -177,7 +196,7 @@ def with_reply(step: Step, reply: AIMessage, found: ParsedAction | ActionError) 
     )
 
 
-def told_back(reply: AIMessage, message: str) -> list[AnyMessage]:
+def rejection_messages(reply: AIMessage, message: str) -> list[AnyMessage]:
     """Return the messages that reject a reply; servers require every tool call to be answered."""
     calls = [*reply.tool_calls, *reply.invalid_tool_calls]
     answers: list[AnyMessage] = [
@@ -246,9 +265,9 @@ class State(Input, Outcome, total=False):
     history: Growing[str]
     """One line for each move."""
     seen: Merging[dict[str, Any]]
-    """The topological map of ``memory="map"`` (:mod:`navloom.graphs.navigation.text`)."""
+    """The topological map of ``memory="map"`` (:mod:`navloom.graphs.navigation.prompt_text`)."""
     steps: Growing[dict[str, Any]]
-    """One record for each step (:class:`navloom.tools.navigation.steps.Step`)."""
+    """One record for each step (:class:`navloom.tools.navigation.step_records.NavStep`)."""
     contacts: Growing[dict[str, Any]]
     """The body's contacts, with the step of each."""
     dialogue: Growing[dict[str, Any]]
@@ -301,40 +320,42 @@ def observe(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Look, update the memory and list the options; end where there are none."""
     context, walker, seen = runtime.context, get_agent_handle(runtime), state.get("seen", {})
     if context.motion == "continuous":
-        return set_out(state, walker, context.max_steps)
-    if steps_done(state["steps"], context.ask_cost) >= context.max_steps:
+        return begin_step(state, walker, context.max_steps)
+    if count_steps(state["steps"], context.ask_cost) >= context.max_steps:
         # A question used up the last step.
         return {"ending": "max_steps"}
-    observation, memory = perceived(walker, state, context), get_memory(context.memory)
+    observation, memory = get_observation(walker, state, context), get_memory(context.memory)
     added = memory.look(seen, observation)
-    front, ours = facing(context, observation), context.prompts == "navloom"
+    front, ours = front_heading(context, observation), context.prompts == "navloom"
     options = options_of(observation, front, apart=ours)
     if not options:
         return {"seen": added, "ending": "dead_end"}
     kept = context.media
-    step = Step(
+    step = NavStep(
         step=len(state["steps"]) + 1,
         viewpoint=state["pose"]["viewpoint"],
         heading=state["pose"]["heading"],
         options=options,
         media=[kept.put(picture) for picture in walker.pictures(state)] if kept else [],
     )
-    back = jumps(_steps(state), step) if context.jump else []
-    step = step.but(options=noted([*options, *back], memory.notes({**seen, **added})))
+    back = jump_options(_steps(state), step) if context.jump else []
+    step = step.copy_with(
+        options=annotate_options([*options, *back], memory.notes({**seen, **added}))
+    )
     if context.oracle == "bound":
-        step = step.but(oracle=bound(state, step, context, walker))
+        step = step.copy_with(oracle=bound_guidance(state, step, context, walker))
     return {
         "seen": added,
         "draft": step.record(),
         "messages": Overwrite([]),
-        "trigger": trigger_of(state, context, walker.scene),
+        "trigger": find_trigger(state, context, walker.scene),
     }
 
 
 async def think(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Ask the model, or the person in its place."""
     if runtime.context.person is not None:
-        return await chosen(state, runtime)
+        return await human_reply(state, runtime)
     talk: list[AnyMessage] = []
     reply, paid = await ask_model(_prepared, state, runtime, talk)
     return {"messages": [*talk[len(state["messages"]) :], reply], **paid}
@@ -343,7 +364,7 @@ async def think(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 def _prepared(state: State, runtime: Runtime[Context], talk: list[AnyMessage]) -> Asked:
     """Prepare the model's call, and append the step's exchange so far to ``talk``."""
     context, draft, walker = runtime.context, _draft(state), get_agent_handle(runtime)
-    shown = pictures_of(state, context, walker)
+    shown = step_images(state, context, walker)
     talk += state["messages"] or _opening(state, draft, context, walker, len(shown))
     ask = _can_ask(state, context)
     tools = move_tools(len(draft.options), ask) if context.act == "tool" else ()
@@ -351,21 +372,21 @@ def _prepared(state: State, runtime: Runtime[Context], talk: list[AnyMessage]) -
     return bound, with_images(talk, shown), "navigator"
 
 
-def _draft(state: State) -> Step:
-    return Step(**state["draft"])
+def _draft(state: State) -> NavStep:
+    return NavStep(**state["draft"])
 
 
-def _steps(state: State) -> list[Step]:
-    return [Step(**step) for step in state["steps"]]
+def _steps(state: State) -> list[NavStep]:
+    return [NavStep(**step) for step in state["steps"]]
 
 
 def _opening(
-    state: State, draft: Step, context: Context, walker: AgentHandle, shown: int
+    state: State, draft: NavStep, context: Context, walker: AgentHandle, shown: int
 ) -> list[AnyMessage]:
-    rendered = render(
+    rendered = render_prompt(
         state,
         context,
-        perceived(walker, state, context),
+        get_observation(walker, state, context),
         draft.options,
         can_ask=_can_ask(state, context),
         shortest=draft.oracle.answer if context.oracle == "bound" and draft.oracle else None,
@@ -390,19 +411,19 @@ def act(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         found = read_reply(reply, context, draft.options, ask=_can_ask(state, context))
     except ActionError as error:
         found = error
-    step = with_reply(draft, reply, found)
+    step = record_reply(draft, reply, found)
     update: dict[str, Any] = {"draft": step.record()}
     if step.action.kind == "stop":
-        update["trigger"] = trigger_of(
+        update["trigger"] = find_trigger(
             state, context, get_agent_handle(runtime).scene, stopping=True
         )
     if context.plans and step.plan:
-        update["plan"] = paragraph(step.plan, MOST_PLAN)
+        update["plan"] = sanitize_line(step.plan, MOST_PLAN)
     if isinstance(found, ParsedAction):
         return update
     if len(step.faults) > context.max_reasks:
         return {**update, "steps": [update["draft"]], "ending": "unparsed"}
-    told = told_back(reply, f"{found} {_RESPOND}")
+    told = rejection_messages(reply, f"{found} {_RESPOND}")
     return {**update, "messages": told}
 
 
@@ -411,8 +432,8 @@ def reflect(state: State) -> dict[str, Any]:
     draft, conversation = _draft(state), state["messages"]
     reply = conversation[-1]
     assert isinstance(reply, AIMessage)  # noqa: S101  only act leads here
-    changed = draft.taken_back().but(revised=draft.revised + 1)
-    told = told_back(reply, _REVISE)
+    changed = draft.revoke_choice().copy_with(revised=draft.revised + 1)
+    told = rejection_messages(reply, _REVISE)
     return {"draft": changed.record(), "messages": told}
 
 
@@ -422,8 +443,8 @@ def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     if draft.action.kind == "stop":
         walker.stop(state)
         return {"steps": [state["draft"]], "ending": "stop"}
-    before, target = perceived(walker, state, context), draft.action.viewpoint or ""
-    hops = way_back(_steps(state), draft, target) if draft.jumped else [target]
+    before, target = get_observation(walker, state, context), draft.action.viewpoint or ""
+    hops = jump_path(_steps(state), draft, target) if draft.jumped else [target]
     gone, poses, touched = state, list[list[Any]](), list[Contact]()
     for viewpoint in hops:
         after = walker.hop(gone, viewpoint)
@@ -435,8 +456,8 @@ def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         if after.collision or after.pose.viewpoint != viewpoint:
             break
     missed = after.collision or after.pose.viewpoint != target
-    bumped = bumped_into(touched, walker.scene)
-    draft = draft.but(bumped=bumped or None, missed=missed)
+    bumped = contact_names(touched, walker.scene)
+    draft = draft.copy_with(bumped=bumped or None, missed=missed)
     number, seen = len(state["history"]) + 1, state.get("seen", {})
     memory = get_memory(context.memory)
     if draft.jumped:
@@ -445,8 +466,8 @@ def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         way = next(each for each in before.candidates if each.viewpoint == target)
         line = memory.step(number, before.pose, after.pose, way, seen)
     if missed or bumped:
-        line = f"{line}. {told_of(bumped, missed=missed)}"
-    done = steps_done(state["steps"], context.ask_cost) + 1
+        line = f"{line}. {contact_message(bumped, missed=missed)}"
+    done = count_steps(state["steps"], context.ask_cost) + 1
     return {
         "pose": pose,
         **saved,
@@ -477,7 +498,7 @@ def finish(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     ending = state["ending"] or "stop"
     context = runtime.context
     record = load_prompt(PROMPTS[context.prompts]).record
-    result = result_of(state, record, context.ask_cost)
+    result = episode_result(state, record, context.ask_cost)
     if context.person is not None:
         result |= {"motion": context.motion, "person_seconds": state.get("seconds") or 0.0}
         result |= {"poses": state["poses"]} if context.motion == "continuous" else {}
@@ -491,7 +512,7 @@ def finish(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {"status": "failed", "result": result, "reason": ending, "message": message}
 
 
-def at_first(state: State) -> Literal["begin", "observe"]:
+def after_start(state: State) -> Literal["begin", "observe"]:
     """Route to begin if there is no pose yet, else to observe."""
     return "observe" if state.get("pose") else "begin"
 
@@ -553,7 +574,7 @@ def build_decider(
         checkpointer: keeps its steps; none by default.
     """
     builder = _deciding(AgentGraph(State, Context, State, "decider", output=State))
-    builder.add_conditional_edges(START, at_first)
+    builder.add_conditional_edges(START, after_start)
     looked: dict[Hashable, str] = {"think": "think", "consult": "consult", "finish": END}
     builder.add_conditional_edges("observe", after_observe, looked)
     chosen: dict[Hashable, str] = {

@@ -10,16 +10,17 @@ information and navigational advice". Prompts and budgets are ours.
                 └── all is well, or withheld ┘
 
 If it is asked a question, it answers that. Otherwise it looks for a trigger at the end of the
-trajectory (:mod:`navloom.tools.navigation.triggers`); with ``plan`` it plans where nothing is
-wrong. The navigator calls this graph from its own nodes (:mod:`navloom.graphs.navigation.consult`).
+trajectory (:mod:`navloom.tools.navigation.oracle_triggers`); with ``plan`` it plans where nothing
+is wrong. The navigator calls this graph from its own nodes
+(:mod:`navloom.graphs.navigation.subgraphs`).
 
 ``knows`` sets what the model is given, each level including the one before: ``model``, the
 navigator's own view (the papers' oracle, another model); ``map``, facts from the scene: rooms, and
 where the goal lies; ``path``, facts of the shortest path. Its words are untrusted: one bounded
 paragraph that opens no section of a prompt. An answer that names a viewpoint, an option's number or
-coordinates is sent back with the exact fault (:mod:`navloom.graphs.turns`). If the next one does it
-again, it is redacted and counted. Other information that an answer gives away is measured
-(:mod:`navloom.tools.navigation.giveaways`).
+coordinates is sent back with the exact fault (:mod:`navloom.graphs.tool_loop`). If the next one
+does it again, it is redacted and counted. Other information that an answer gives away is measured
+(:mod:`navloom.tools.navigation.disclosures`).
 
 With a checkpointer and one thread for each navigator, ``dialogue`` keeps the exchanges, and
 ``max_questions`` limits them.
@@ -37,20 +38,33 @@ from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 from navloom.errors import UsageError, did_you_mean
-from navloom.graphs.agent import AgentContext, AgentGraph, FromPython, Growing, ModelLike, SceneLike
-from navloom.graphs.turns import Asking, Question, asking
+from navloom.graphs.agent_graph import (
+    AgentContext,
+    AgentGraph,
+    Growing,
+    ModelLike,
+    PythonField,
+    SceneLike,
+)
+from navloom.graphs.tool_loop import ModelQuestion, QuestionState, question_builder
 from navloom.models.messages import MOST_CHARACTERS, AnswerError, opening_messages
 from navloom.prompts.prompt_loader import load_prompt
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import get_scene
 from navloom.sim.captions import captions_for
 from navloom.sim.protocol import CaptionSource, Simulator
-from navloom.tools.forms import paragraph
-from navloom.tools.navigation.giveaways import arrival_in, asks_arrival, gives_away
-from navloom.tools.navigation.guide import MOST_TOWARDS, Facts, guide, map_facts, way_to_goal
-from navloom.tools.navigation.leaks import Leak, find_leaks, joined, without_leaks
-from navloom.tools.navigation.options import Option, outside, without_notes
-from navloom.tools.navigation.triggers import stops_early, struggling
+from navloom.tools.model_output import sanitize_line
+from navloom.tools.navigation.disclosures import asks_arrival, disclosed_kinds, find_arrival
+from navloom.tools.navigation.leaks import Leak, find_leaks, merge_leaks, redact_leaks
+from navloom.tools.navigation.oracle_facts import (
+    MOST_TOWARDS,
+    OracleFacts,
+    map_facts,
+    path_to_goal,
+    route_facts,
+)
+from navloom.tools.navigation.oracle_triggers import detect_struggle, is_early_stop
+from navloom.tools.navigation.step_options import MoveOption, strip_notes, strip_thoughts
 
 Reason: TypeAlias = Literal["loop", "off_course", "wrong_region", "early_stop", "plan", "question"]
 REASONS: dict[Reason, str] = {
@@ -119,7 +133,7 @@ class Input(TypedDict, total=False):
     the next hop."""
 
 
-class State(Input, Asking, total=False):
+class State(Input, QuestionState, total=False):
     """State of the oracle between its nodes."""
 
     advice: dict[str, Any] | None
@@ -137,7 +151,7 @@ class Context(AgentContext):
     """The home, or its URI."""
     model: ModelLike = "builtin/heuristic"
     """The oracle's model, or its ``provider/name``; its calls have the role ``oracle``."""
-    simulator: Annotated[Simulator | None, FromPython()] = None
+    simulator: Annotated[Simulator | None, PythonField()] = None
     """The navigator's simulator: its captions are used, nothing in it is moved."""
     knows: Literal["model", "map", "path"] = "model"
     """Knowledge of the model: the navigator's view, also the map, also the shortest path."""
@@ -145,7 +159,7 @@ class Context(AgentContext):
     """Let the oracle say whether this is the goal. If False, questions about that, and any question
     within 3 m of the goal, are answered by one neutral sentence, and the model's words on it are
     withheld."""
-    pictures: Annotated[tuple[bytes, ...], FromPython()] = ()
+    pictures: Annotated[tuple[bytes, ...], PythonField()] = ()
     """Images that the navigator is shown beside the text."""
     max_questions: int = 3
     """Most questions of one thread that are answered."""
@@ -153,7 +167,7 @@ class Context(AgentContext):
     """How often an empty or leaking answer is sent back."""
     visits: int = 3
     """Visits to one place that count as a loop
-    (:func:`navloom.tools.navigation.triggers.struggling`)."""
+    (:func:`navloom.tools.navigation.oracle_triggers.detect_struggle`)."""
     worse_m: float = 3.0
     """Metres of added distance from the goal that count as off course."""
     away_m: float = 5.0
@@ -169,7 +183,7 @@ def prompt(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         raise UsageError("the oracle needs a trajectory: the viewpoint that the navigator is on")
     asked, given = None, state.get("question")
     if given is not None:
-        asked, most = paragraph(given, MOST_QUESTION), context.max_questions
+        asked, most = sanitize_line(given, MOST_QUESTION), context.max_questions
         if not asked:
             return {**begun, **_failed("no_question", "the question holds no words")}
         if len(state.get("dialogue", [])) >= most:
@@ -194,7 +208,7 @@ def prompt(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     rendered = told.render(
         knows=context.knows,
         arrival=context.arrival,
-        instruction=paragraph(state.get("instruction", ""), MOST_INSTRUCTION),
+        instruction=sanitize_line(state.get("instruction", ""), MOST_INSTRUCTION),
         reason=f"{kind} - {why}",
         question=_json(asked),
         earlier=_json(_earlier([*state.get("history", ()), *state.get("dialogue", ())])),
@@ -213,9 +227,9 @@ def _known(state: State, context: Context) -> Mapping[str, Any] | None:
         return None
     if context.knows == "map":
         return map_facts(scene, place, heading, goals)
-    facts = guide(scene, place, heading, goals, path, captions=_captions(context, scene))
-    way = way_to_goal(scene, place, goals, path)
-    options = [Option(**option) for option in state.get("options", ())]
+    facts = route_facts(scene, place, heading, goals, path, captions=_captions(context, scene))
+    way = path_to_goal(scene, place, goals, path)
+    options = [MoveOption(**option) for option in state.get("options", ())]
     taken = next((o for o in options if len(way) > 1 and o.viewpoint == way[1]), None)
     return facts if taken is None else _as_read(facts, taken)
 
@@ -223,7 +237,7 @@ def _known(state: State, context: Context) -> Mapping[str, Any] | None:
 def _tells_arrival(state: State, scene: Scene, asked: str | None) -> bool:
     """Check whether any answer here would reveal arrival: it is asked for, or the goal is near."""
     goals = state.get("goals", ())
-    near = bool(goals) and not stops_early(scene, state["trajectory"][-1], goals)
+    near = bool(goals) and not is_early_stop(scene, state["trajectory"][-1], goals)
     return near or (asked is not None and asks_arrival(asked))
 
 
@@ -233,18 +247,18 @@ def _seen(text: str) -> list[str]:
     return ["".join(c if c.isprintable() else " " for c in line) for line in lines]
 
 
-def question(state: State, context: Context) -> Question:
+def question(state: State, context: Context) -> ModelQuestion:
     """Build the question to the model; an answer that leaks twice is redacted."""
     scene, advice = get_scene(context.scene), state["advice"] or {}
-    options = [Option(**option) for option in state.get("options", ())]
+    options = [MoveOption(**option) for option in state.get("options", ())]
 
     def said(answer: str, given: str, *, leaked: bool) -> State:
-        told = gives_away(given, options, scene)
+        told = disclosed_kinds(given, options, scene)
         return {"advice": {**advice, "answer": answer, "leaked": leaked, "told": told}}
 
     def leaks_in(answer: str) -> list[Leak]:
-        arrived = () if context.arrival else arrival_in(answer)
-        return joined(answer, [*find_leaks(answer, scene), *arrived])
+        arrived = () if context.arrival else find_arrival(answer)
+        return merge_leaks(answer, [*find_leaks(answer, scene), *arrived])
 
     def read(text: str) -> State:
         answer = read_answer(text)
@@ -256,10 +270,10 @@ def question(state: State, context: Context) -> Question:
     def give_up(text: str, error: AnswerError) -> State:
         answer = read_answer(text)
         leaks = leaks_in(answer)
-        update = said(without_leaks(answer, leaks), answer, leaked=bool(leaks))
+        update = said(redact_leaks(answer, leaks), answer, leaked=bool(leaks))
         return {**update, "faults": [str(error)]}
 
-    return Question(
+    return ModelQuestion(
         job=JOB, read=read, give_up=give_up, role="oracle", pictures=lambda: context.pictures
     )
 
@@ -268,7 +282,7 @@ def finish(state: State) -> dict[str, Any]:
     """Put the result together; failed where a question got no answer, or the model gave no words.
 
     Its keys: ``trigger`` and ``question``, ``answer`` (None where there is none), ``leaked``,
-    ``told`` (what it gives away, :mod:`navloom.tools.navigation.giveaways`), ``faults``,
+    ``told`` (what it gives away, :mod:`navloom.tools.navigation.disclosures`), ``faults``,
     ``facts``, ``turns`` (questions of the thread so far), ``leaks`` (how many of those leaked)
     and ``prompt``.
     """
@@ -294,14 +308,14 @@ def finish(state: State) -> dict[str, Any]:
     return ended
 
 
-build_graph = asking(
+build_graph = question_builder(
     AgentGraph(State, Context, Input, "oracle"), question, prompt=prompt, finish=finish
 )
 
 
 def read_answer(text: str) -> str:
     """Return a reply's words as one line, without reasoning and enclosing quotation marks."""
-    words = paragraph(outside(text[:MOST_CHARACTERS]), MOST_ANSWER)
+    words = sanitize_line(strip_thoughts(text[:MOST_CHARACTERS]), MOST_ANSWER)
     quoted = len(words) > 1 and words[0] == words[-1] == '"'
     return words[1:-1].strip() if quoted else words
 
@@ -322,7 +336,7 @@ def _trigger(state: State, context: Context, asked: str | None) -> Reason | None
     if given is None:
         if not (state.get("instruction") and state.get("goals")):
             raise UsageError("the oracle watches with an instruction and goals; give it both")
-        found = struggling(
+        found = detect_struggle(
             get_scene(context.scene),
             state["trajectory"],
             state["goals"],
@@ -340,9 +354,9 @@ def _trigger(state: State, context: Context, asked: str | None) -> Reason | None
     raise UsageError(f"an oracle knows no trigger '{given[:80]}'.{hint}")
 
 
-def _as_read(facts: Facts, taken: Option) -> Facts:
+def _as_read(facts: OracleFacts, taken: MoveOption) -> OracleFacts:
     """Return the facts in the words of an option that the navigator reads, without map notes."""
-    read = paragraph(without_notes(taken.description), MOST_TOWARDS)
+    read = sanitize_line(strip_notes(taken.description), MOST_TOWARDS)
     towards = read or facts["towards"]
     return {**facts, "direction": taken.direction, "towards": towards}
 
@@ -361,10 +375,10 @@ def _json(value: Any) -> str:
 def _earlier(history: Sequence[Mapping[str, Any]]) -> list[dict[str, str | None]]:
     return [
         {
-            "question": paragraph(str(said["question"]), MOST_QUESTION)
+            "question": sanitize_line(str(said["question"]), MOST_QUESTION)
             if said.get("question")
             else None,
-            "answer": paragraph(str(said.get("answer") or ""), MOST_ANSWER),
+            "answer": sanitize_line(str(said.get("answer") or ""), MOST_ANSWER),
         }
         for said in list(history)[-_MOST_EARLIER:]
     ]

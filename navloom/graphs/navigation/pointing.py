@@ -1,8 +1,8 @@
 """Pointing: selects, of the objects visible from the final viewpoint, the one that is meant.
 
 Source: REVERIE (Qi et al. 2020): a task is done when the right object is named at its end. The
-nodes are those of :mod:`navloom.graphs.turns`, one question. The navigator calls this graph after
-its walk, if its context gives the objects visible from each viewpoint.
+nodes are those of :mod:`navloom.graphs.tool_loop`, one question. The navigator calls this graph
+after its walk, if its context gives the objects visible from each viewpoint.
 
 The answer is one JSON object with the id of a listed object. Another id is sent back with a
 sentence, ``max_reasks`` times, and is never replaced by the nearest match.
@@ -24,14 +24,14 @@ from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from navloom.graphs.agent import AgentGraph, ModelLike
-from navloom.graphs.turns import AskContext, Asking, Question, asking
+from navloom.graphs.agent_graph import AgentGraph, ModelLike
+from navloom.graphs.tool_loop import AskContext, ModelQuestion, QuestionState, question_builder
 from navloom.models.builtin import PolicyRequest
 from navloom.models.messages import AnswerError, opening_messages, read_json_object
 from navloom.prompts.prompt_loader import load_prompt
 from navloom.sim.caption_composer import one_line
-from navloom.tools.forms import closed_object
-from navloom.tools.navigation.things import Things, thing_lines
+from navloom.tools.model_output import object_schema
+from navloom.tools.navigation.visible_objects import Things, object_lines
 
 JOB = "which_thing"
 _KEY = "thing"
@@ -56,7 +56,7 @@ class Input(TypedDict, total=False):
     """Ground truth: the id of the target object, shown to the model; for upper bounds alone."""
 
 
-class State(Input, Asking, total=False):
+class State(Input, QuestionState, total=False):
     """State of the pointing graph between its nodes."""
 
     pointed: str | None
@@ -81,27 +81,27 @@ def prompt(state: State, runtime: Runtime[Context]) -> State:  # noqa: ARG001
     rendered = load_prompt("which_thing").render(
         instruction=one_line(state.get("instruction", ""), 20_000),
         summary=one_line(state.get("summary", ""), _MOST_SUMMARY) or _NOTHING,
-        things=thing_lines(things, state.get("heading", 0.0)),
+        things=object_lines(things, state.get("heading", 0.0)),
         guidance=known,
     )
     return {"messages": opening_messages(rendered) if things else [], "pointed": None}
 
 
-def question(state: State, context: Context) -> Question:  # noqa: ARG001  all that ask give both
+def question(state: State, context: Context) -> ModelQuestion:  # noqa: ARG001  all that ask give both
     """Build the question; without a valid answer no object is named."""
     ids = [each["id"] for each in state.get("things", [])]
-    return Question(
+    return ModelQuestion(
         job=JOB,
-        read=lambda text: {"pointed": read_thing(text, ids)},
+        read=lambda text: {"pointed": read_object_id(text, ids)},
         give_up=lambda _, error: {"faults": [str(error)]},
-        schema=closed_object(
+        schema=object_schema(
             {_KEY: {"type": "string", "enum": ids}}, JOB, "The thing that is meant."
         ),
         role="navigator",
     )
 
 
-def read_thing(text: str, ids: Sequence[str]) -> str:
+def read_object_id(text: str, ids: Sequence[str]) -> str:
     """Return the object id in a model's answer.
 
     Args:
@@ -134,7 +134,7 @@ def finish(state: State) -> State:
     return {"status": "ok", "result": result, "reason": None}
 
 
-build_graph = asking(
+build_graph = question_builder(
     AgentGraph(State, Context, Input, "pointing"), question, prompt=prompt, finish=finish
 )
 graph = build_graph()

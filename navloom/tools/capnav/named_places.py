@@ -39,7 +39,7 @@ _SCHEME = "capnav:"
 
 
 @dataclass(frozen=True)
-class Places:
+class NamedPlaces:
     """The places of one scene.
 
     Attributes:
@@ -85,12 +85,12 @@ class Places:
             name = self.name(place)
             if not name:
                 return ()
-            mine = stem(plain(name))
+            mine = stem(normalize(name))
             # A name that two places share is ambiguous alone, so the id is added.
-            return (mine,) if self._shared[mine] == 1 else (f"{mine} {stem(plain(place))}",)
-        label = stem(plain(self.scene.region_by_id[place].label))
-        alone = label != stem(plain(UNKNOWN)) and self._shared[label] == 1
-        return (stem(plain(place)), label) if alone else (stem(plain(place)),)
+            return (mine,) if self._shared[mine] == 1 else (f"{mine} {stem(normalize(place))}",)
+        label = stem(normalize(self.scene.region_by_id[place].label))
+        alone = label != stem(normalize(UNKNOWN)) and self._shared[label] == 1
+        return (stem(normalize(place)), label) if alone else (stem(normalize(place)),)
 
     def resolve(self, text: object) -> str | None:
         """Return the place that a text names, by id, name or near match; None if there is none."""
@@ -98,9 +98,9 @@ class Places:
             return self._nodes.resolve(text).node
         if not isinstance(text, str) or len(text) > 300:
             return None
-        return self._by_name.get(plain(text))
+        return self._by_name.get(normalize(text))
 
-    def on_some_route(self, start: str, between: str, end: str) -> bool:
+    def is_on_some_route(self, start: str, between: str, end: str) -> bool:
         """Check whether some simple route from ``start`` to ``end`` leads through a place.
 
         It does if adding an edge between the ends puts all three in one biconnected component.
@@ -127,12 +127,12 @@ class Places:
         names = [self.name(place) for place in self.ids]
         names += [region.label for region in self.scene.regions]
         names += [item for place in self.ids for item in self.items(place)]
-        return tuple(dict.fromkeys(stem(plain(name)) for name in names if plain(name)))
+        return tuple(dict.fromkeys(stem(normalize(name)) for name in names if normalize(name)))
 
     @cached_property
     def counted(self) -> Counter[str]:
         """Number of items in the scene, by stemmed name."""
-        return Counter(stem(plain(item.name)) for item in self.scene.items)
+        return Counter(stem(normalize(item.name)) for item in self.scene.items)
 
     @cached_property
     def _nodes(self) -> NodeIndex | None:
@@ -140,19 +140,19 @@ class Places:
 
     @cached_property
     def _shared(self) -> Counter[str]:
-        return Counter(stem(plain(region.label)) for region in self.scene.regions)
+        return Counter(stem(normalize(region.label)) for region in self.scene.regions)
 
     @cached_property
     def _by_name(self) -> dict[str, str]:
-        found = {plain(place): place for place in self.ids}
+        found = {normalize(place): place for place in self.ids}
         for place in self.ids:
             label = self.scene.region_by_id[place].label
-            if self._shared[stem(plain(label))] == 1:
-                found.setdefault(plain(label), place)
+            if self._shared[stem(normalize(label))] == 1:
+                found.setdefault(normalize(label), place)
         return found
 
 
-def truth_of(scene: Scene | str) -> Traversability:
+def traversability_of(scene: Scene | str) -> Traversability:
     """Return a scene's ground-truth traversability: annotated, else driven, else from its links.
 
     The links of a benchmark scene say nothing of bodies. Without the annotations beside its file,
@@ -212,7 +212,7 @@ class _NamesFile(BaseModel):
     injection: _Phrases
 
 
-class Words:
+class CapnavLexicon:
     """Content of ``lexis.yaml`` as stems; the file's comments explain each list.
 
     Attributes:
@@ -225,7 +225,7 @@ class Words:
     """
 
     def __init__(self, read: _NamesFile) -> None:
-        bodies = [plain(name) for name in (*body_names(), *ALIASES)]
+        bodies = [normalize(name) for name in (*body_names(), *ALIASES)]
         self.capability = _stems([*read.capability, *bodies])
         self.exempt = _stems(read.exempt)
         self.filler = frozenset(_stems(read.filler))
@@ -235,14 +235,14 @@ class Words:
 
 
 @cache
-def load_words() -> Words:
+def load_lexicon() -> CapnavLexicon:
     """Load the word lists that ship with Navloom (cached)."""
     with as_file(files("navloom.tools.capnav").joinpath("lexis.yaml")) as path:
-        return Words(read_yaml(path, TypeAdapter(_NamesFile), most=_MOST_BYTES))
+        return CapnavLexicon(read_yaml(path, TypeAdapter(_NamesFile), most=_MOST_BYTES))
 
 
 @lru_cache(maxsize=4096)
-def plain(text: str) -> str:
+def normalize(text: str) -> str:
     """Return :func:`navloom.scenes.lexicon.normalize_words` of a bounded text (cached)."""
     return normalize_words(text[:_MOST_TEXT])
 
@@ -264,13 +264,13 @@ def _stems(phrases: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(stem(phrase) for phrase in phrases))
 
 
-def found_in(text: str, phrases: Iterable[str]) -> list[str]:
+def find_phrases(text: str, phrases: Iterable[str]) -> list[str]:
     """Return the phrases that occur in a text as whole words; both are stems of plain texts."""
     padded = f" {text} "
     return [phrase for phrase in phrases if f" {phrase} " in padded]
 
 
-def found_outside(text: str, phrases: Iterable[str], names: Iterable[str]) -> list[str]:
+def phrases_outside(text: str, phrases: Iterable[str], names: Iterable[str]) -> list[str]:
     """Return the phrases that occur in a text outside any of the names; all are stems.
 
     >>> found_outside("walk to the walk in closet", ["walk"], ["walk in closet"])

@@ -1,8 +1,9 @@
 """Rooms and items that a description names, and the viewpoints from which a robot reaches them.
 
 The place of a room is the viewpoint nearest to its centre, that of an item the nearest viewpoint in
-the same room. Room names go through the lexicon's types, so that "office" finds the study. `Now` is
-the robot's state as the tools receive it. `name_of` returns a name that means one place only.
+the same room. Room names go through the lexicon's types, so that "office" finds the study.
+`RobotContext` is the robot's state as the tools receive it. `unique_name` returns a name that means
+one place only.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from navloom.scenes.lexicon import canonical_words, room_types, word_table
 from navloom.scenes.scene import Item, Region, Scene, Viewpoint, distance_2d
 from navloom.sim.caption_composer import label_phrase
 from navloom.sim.protocol import Observation
-from navloom.tools.chat.wishes import Wish, canon, clean, read_wish, words_of
-from navloom.tools.navigation.options import direction_of
+from navloom.tools.chat.place_query import PlaceQuery, lemma_of, lemmas_of, parse_query, split_words
+from navloom.tools.navigation.step_options import direction_of
 
 _LABELS = canonical_words("chat_rooms")
 _STAIRS = frozenset({"stair", "staircase", "stairway", "steps"})
@@ -94,22 +95,22 @@ def _rooms(scene: Scene, head: tuple[str, ...]) -> list[Region]:
     """Return the regions that a head noun names, by id, label, type or part of the label."""
     if not head:
         return []
-    by_id = [r for r in scene.regions if "".join(words_of(r.id)) == "".join(head)]
+    by_id = [r for r in scene.regions if "".join(split_words(r.id)) == "".join(head)]
     if by_id:
         return by_id
-    said, whole = clean(head), " ".join(head)
-    labels = {region.id: clean(words_of(label_phrase(region))) for region in scene.regions}
+    said, whole = lemmas_of(head), " ".join(head)
+    labels = {region.id: lemmas_of(split_words(label_phrase(region))) for region in scene.regions}
     # A "livingroom" is a living room, a "bath room" a bathroom.
     same = [
         region
         for region in scene.regions
         if "".join(labels[region.id]) == "".join(said)
-        or "".join(words_of(label_phrase(region))) == "".join(head)
+        or "".join(split_words(label_phrase(region))) == "".join(head)
     ]
     if same or set(said) & _STAIRS:
         return same
     whole = _LABELS.get("_".join(head), whole)
-    wanted = room_types(whole) or room_types(" ".join([*head[:-1], canon(head[-1])]))
+    wanted = room_types(whole) or room_types(" ".join([*head[:-1], lemma_of(head[-1])]))
     typed = [region for region in scene.regions if wanted & room_types(region.label)]
     if typed:
         return typed
@@ -126,12 +127,12 @@ def is_room(scene: Scene, head: tuple[str, ...]) -> bool:
 def item_names(scene: Scene) -> list[tuple[Item, tuple[str, ...]]]:
     """Return every item with the words of its name, structures last."""
     items = sorted(scene.items, key=lambda item: item.kind == "structure")
-    return [(item, clean(words_of(item.prompt_name))) for item in items]
+    return [(item, lemmas_of(split_words(item.prompt_name))) for item in items]
 
 
 def _things(scene: Scene, head: tuple[str, ...]) -> list[Item]:
     """Return the items that a head noun names: by the whole name or its end, else by a part."""
-    said = clean(head)
+    said = lemmas_of(head)
     if not said:
         return []
     if said[-1].isdigit() and (numbered := _numbered(scene).get("".join(head))):
@@ -150,17 +151,17 @@ def _things(scene: Scene, head: tuple[str, ...]) -> list[Item]:
 @cached_on_scene
 def _numbered(scene: Scene) -> Mapping[str, Item]:
     """Return items by their ids as plain words run together: ``shoe2``."""
-    return {"".join(words_of(item.id)): item for item in scene.items}
+    return {"".join(split_words(item.id)): item for item in scene.items}
 
 
 def _called(scene: Scene, head: tuple[str, ...]) -> list[Item]:
     """Return the items with exactly this name, unless a room's label is the same."""
-    said = clean(head)
-    labels = {clean(words_of(label_phrase(region))) for region in scene.regions}
+    said = lemmas_of(head)
+    labels = {lemmas_of(split_words(label_phrase(region))) for region in scene.regions}
     return [] if said in labels else [i for i, name in item_names(scene) if name == said]
 
 
-def stand_in(scene: Scene, here: str, region: Region) -> tuple[str | None, float]:
+def room_viewpoint(scene: Scene, here: str, region: Region) -> tuple[str | None, float]:
     """Return the viewpoint to stand on in a room and the metres to it; None if unreachable."""
     stands = scene.viewpoints_by_region.get(region.id, ())
     return _nearest_reached(scene, here, stands, region.center)
@@ -179,7 +180,7 @@ def _nearest_reached(
 
 def _room_place(scene: Scene, here: str, region: Region) -> Place:
     inside = scene.viewpoint_by_id[here].region == region.id
-    viewpoint, metres = (here, 0.0) if inside else stand_in(scene, here, region)
+    viewpoint, metres = (here, 0.0) if inside else room_viewpoint(scene, here, region)
     return Place("room", region.id, room_name(scene, region.id), region.id, viewpoint, metres)
 
 
@@ -198,7 +199,7 @@ def _thing_place(scene: Scene, here: str, item: Item) -> Place:
 
 def _stairs(scene: Scene, here: str, head: tuple[str, ...]) -> list[Place]:
     """Return the ends of stairs as places, where the scene has them as links."""
-    if not set(clean(head)) & _STAIRS:
+    if not set(lemmas_of(head)) & _STAIRS:
         return []
     found = []
     for link in scene.links:
@@ -224,7 +225,7 @@ def stairs_end(scene: Scene, here: str, *, top: bool) -> list[Place]:
     return sorted(found, key=lambda place: (place.metres, place.id))
 
 
-def places_named(scene: Scene, here: str, wish: Wish) -> list[Place]:
+def match_places(scene: Scene, here: str, wish: PlaceQuery) -> list[Place]:
     """Return every room, else every item, that a query matches, the nearest first.
 
     Args:
@@ -243,10 +244,10 @@ def places_named(scene: Scene, here: str, wish: Wish) -> list[Place]:
             found = [place for place in found if place.viewpoint != here]
     else:
         found = _named(scene, here, wish)
-    kept = [place for place in found if narrowed(scene, here, place, wish)]
+    kept = [place for place in found if fits_query(scene, here, place, wish)]
     if wish.near and wish.beside and not kept:
         kept = _by(
-            scene, [p for p in found if narrowed(scene, here, p, replace(wish, beside=()))], wish
+            scene, [p for p in found if fits_query(scene, here, p, replace(wish, beside=()))], wish
         )
     if wish.beyond and len(kept) > 1:
         table, rooms = (
@@ -265,7 +266,7 @@ def places_named(scene: Scene, here: str, wish: Wish) -> list[Place]:
     return sorted(kept, key=lambda place: (place.metres, place.id))
 
 
-def _across(scene: Scene, here: str, wish: Wish) -> list[Place]:
+def _across(scene: Scene, here: str, wish: PlaceQuery) -> list[Place]:
     """Return the rooms that lie opposite the room that a query names."""
     named = _rooms(scene, wish.beside[0])
     ids = [each for region in named for each in rooms_opposite(scene, region.id)]
@@ -278,7 +279,7 @@ def _area(scene: Scene, place: Place) -> float:
     return floor_area(scene.region_by_id[place.id]) if place.kind == "room" else 0.0
 
 
-def _named(scene: Scene, here: str, wish: Wish) -> list[Place]:
+def _named(scene: Scene, here: str, wish: PlaceQuery) -> list[Place]:
     found = _stairs(scene, here, wish.head)
     if not found and _rooms(scene, wish.head):
         # A "toilet" means the item if there is one, else a bathroom.
@@ -298,10 +299,12 @@ def _named(scene: Scene, here: str, wish: Wish) -> list[Place]:
     return found
 
 
-def _by(scene: Scene, found: list[Place], wish: Wish) -> list[Place]:
+def _by(scene: Scene, found: list[Place], wish: PlaceQuery) -> list[Place]:
     """Return the place with the shortest path to the query's landmark, if none lies next to it."""
     table = metre_table(scene, "3d")
-    ends = [p.viewpoint for p in places_named(scene, scene.viewpoints[0].id, Wish(wish.beside[0]))]
+    ends = [
+        p.viewpoint for p in match_places(scene, scene.viewpoints[0].id, PlaceQuery(wish.beside[0]))
+    ]
     ways = [
         (table.distance(place.viewpoint, end), place.id, place)
         for place in found
@@ -311,7 +314,7 @@ def _by(scene: Scene, found: list[Place], wish: Wish) -> list[Place]:
     return [min(ways)[2]] if ways else []
 
 
-def place_again(scene: Scene, here: str, record: Mapping[str, Any]) -> Place | None:
+def restore_place(scene: Scene, here: str, record: Mapping[str, Any]) -> Place | None:
     """Restore a place from its record, with its path from here; None where it is gone."""
     if record["kind"] == "spot":
         region = scene.viewpoint_by_id[record["id"]].region
@@ -324,7 +327,7 @@ def place_again(scene: Scene, here: str, record: Mapping[str, Any]) -> Place | N
     return next((p for p in _stairs(scene, here, ("stairs",)) if p.id == record["id"]), None)
 
 
-def narrowed(scene: Scene, here: str, place: Place, wish: Wish) -> bool:
+def fits_query(scene: Scene, here: str, place: Place, wish: PlaceQuery) -> bool:
     """Check whether a place fits the location in a query: beside, inside, storey and floor."""
     if wish.inside and not _is_inside(scene, place, wish.inside):
         return False
@@ -359,7 +362,7 @@ def _is_beside(scene: Scene, place: Place, words: tuple[str, ...]) -> bool:
     rooms = {region.id for region in _rooms(scene, words)}
     if place.kind == "room":
         if rooms:
-            return place.id not in rooms and bool(rooms & set(neighbours(scene, place.id)))
+            return place.id not in rooms and bool(rooms & set(adjacent_rooms(scene, place.id)))
         return any(item.region == place.id for item in _things(scene, words))
     item = scene.item_by_id.get(place.id)
     others = _things(scene, words)
@@ -385,11 +388,11 @@ def rooms_opposite(scene: Scene, region: str) -> list[str]:
     Returns:
         Their ids, the straightest first; empty where no room lies so.
     """
-    beside = neighbours(scene, region)
+    beside = adjacent_rooms(scene, region)
     passages = [n for n in beside if _PASSAGE in room_types(scene.region_by_id[n].label)] or beside
     found = dict[str, float]()
     for passage in passages:
-        for name in neighbours(scene, passage):
+        for name in adjacent_rooms(scene, passage):
             if name == region or name in beside:
                 continue
             askew = _askew(scene, region, passage, name)
@@ -399,7 +402,7 @@ def rooms_opposite(scene: Scene, region: str) -> list[str]:
     return sorted((n for n in found if found[n] <= best + _AS_GOOD), key=lambda n: (found[n], n))
 
 
-def neighbours(scene: Scene, region: str) -> list[str]:
+def adjacent_rooms(scene: Scene, region: str) -> list[str]:
     """Return the ids of the rooms that a room is linked to."""
     graph = scene_cached(scene, "chat_region_graph", scene.region_graph)
     return sorted(graph[region]) if region in graph else []
@@ -426,7 +429,7 @@ Turn: TypeAlias = tuple[str, Sequence[tuple[str, Mapping[str, Any], Any]]]
 
 
 @dataclass(frozen=True)
-class Now:
+class RobotContext:
     """The robot's state and history as the tools receive them before each call.
 
     Attributes:
@@ -471,12 +474,12 @@ class Now:
         return self.observation.pose.heading
 
 
-def side_of(now: Now, heading: float) -> str:
+def relative_side(now: RobotContext, heading: float) -> str:
     """Return the side on which a heading lies for the robot: ahead, left, right or behind."""
     return SIDES[direction_of(turn_between(now.heading, heading))]
 
 
-def name_of(scene: Scene, place: str) -> str:
+def unique_name(scene: Scene, place: str) -> str:
     """Return the plainest words that mean this room or item only, as in ``go to the kitchen``.
 
     Args:
@@ -532,8 +535,8 @@ def _in_words(place: str) -> str:
 
 
 def _means(scene: Scene, name: str, place: str) -> bool:
-    wish = read_wish(name)
+    wish = parse_query(name)
     if not wish.head or wish.other or wish.nearest or wish.farthest or wish.storey or wish.size:
         return False
     here = scene.viewpoints[0].id
-    return {each.id for each in places_named(scene, here, wish)} == {place}
+    return {each.id for each in match_places(scene, here, wish)} == {place}

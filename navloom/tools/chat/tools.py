@@ -35,25 +35,25 @@ from langchain_core.tools import BaseTool, StructuredTool
 from navloom.scenes.distances import heading_to, metre_table
 from navloom.scenes.scene import Item, distance_2d
 from navloom.sim.protocol import Captions
-from navloom.tools.chat import ways
-from navloom.tools.chat.meant import asked_about, others_of, resolve
+from navloom.tools.chat import directions
+from navloom.tools.chat.directions import path_metres, path_to
+from navloom.tools.chat.place_query import parse_query, split_words
+from navloom.tools.chat.place_resolver import lookup_places, other_places, resolve_place
 from navloom.tools.chat.places import (
     SIDES,
-    Now,
     Place,
+    RobotContext,
+    adjacent_rooms,
     floor_area,
     floor_number,
-    neighbours,
-    place_again,
+    match_places,
     place_floor,
-    places_named,
+    relative_side,
+    restore_place,
     room_name,
-    side_of,
-    stand_in,
+    room_viewpoint,
 )
-from navloom.tools.chat.ways import way_metres, way_to
-from navloom.tools.chat.wishes import read_wish, words_of
-from navloom.tools.forms import paragraph
+from navloom.tools.model_output import sanitize_line
 
 MOVING = frozenset({"go_to", "go", "go_back", "go_on", "turn"})
 """Tools that change the pose: if one fails, later ones of the same message are not carried out."""
@@ -68,7 +68,7 @@ _NOTHING = "nothing of note"
 Done: TypeAlias = tuple[str, dict[str, Any]]
 
 
-def chat_tools(now: Now | None) -> list[BaseTool]:
+def chat_tools(now: RobotContext | None) -> list[BaseTool]:
     """Return the chat tools for one robot in its present state.
 
     Args:
@@ -107,11 +107,11 @@ def _told(answer: dict[str, Any], **artifact: Any) -> Done:
 class _Tools:
     """Tool functions of one robot; a model reads their docstrings."""
 
-    def __init__(self, now: Now | None) -> None:
+    def __init__(self, now: RobotContext | None) -> None:
         self._robot = now
 
     @property
-    def _now(self) -> Now:
+    def _now(self) -> RobotContext:
         assert self._robot is not None  # noqa: S101  tools without a robot are only described
         return self._robot
 
@@ -123,21 +123,21 @@ class _Tools:
         captions = now.observation.captions or Captions()
         near = [
             {
-                "name": paragraph(thing.name, 60),
+                "name": sanitize_line(thing.name, 60),
                 "metres": round(thing.distance, 1),
-                "side": side_of(now, thing.heading),
+                "side": relative_side(now, thing.heading),
             }
             for thing in captions.objects[:_MOST_NEAR]
         ]
         ways_on = dict.fromkeys(
-            f"{side_of(now, way.heading)}, {way.distance:.1f} m: "
-            f"{paragraph(way.description, 120) or 'a way on'}"
+            f"{relative_side(now, way.heading)}, {way.distance:.1f} m: "
+            f"{sanitize_line(way.description, 120) or 'a way on'}"
             for way in sorted(now.observation.candidates, key=lambda each: each.heading)
         )
         return _told(
             {
                 "room": room_name(now.scene, now.room),
-                "summary": paragraph(captions.summary, MOST_SUMMARY),
+                "summary": sanitize_line(captions.summary, MOST_SUMMARY),
                 "sides": _sides(now, captions),
                 "near": near,
                 "ways": list(ways_on)[:12],
@@ -153,7 +153,7 @@ class _Tools:
             if now.room in (link.a, link.b):
                 other = link.b if link.a == now.room else link.a
                 point = link.point or scene.region_by_id[other].center
-                beside[room_name(scene, other)] = side_of(now, heading_to(at, point))
+                beside[room_name(scene, other)] = relative_side(now, heading_to(at, point))
         return _told(
             {
                 "room": room_name(scene, now.room),
@@ -170,15 +170,15 @@ class _Tools:
         nearest few, their room, how far, and on which side. It answers questions and moves nothing.
         """
         now = self._now
-        places = asked_about(now, thing)
+        places = lookup_places(now, thing)
         if isinstance(places, dict):
             near = places.get("alike", [])
             return _told({"found": [], **places}, talked=_talked(now, [e["place"] for e in near]))
-        wish = read_wish(thing)
+        wish = parse_query(thing)
         if wish.farthest:
             places = places[::-1]
         if wish.other:
-            others = others_of(now, places)
+            others = other_places(now, places)
             places = [*others, *(place for place in places if place not in others)]
         named = places[:_MOST_FOUND]
         found = [_found(now, place) for place in named]
@@ -190,7 +190,7 @@ class _Tools:
         """List every room of the home: id, name, floor, metres of way from here."""
         now, listed = self._now, []
         for region in now.scene.regions[:_MOST_ROOMS]:
-            viewpoint, metres = stand_in(now.scene, now.viewpoint, region)
+            viewpoint, metres = room_viewpoint(now.scene, now.viewpoint, region)
             listed.append(
                 {
                     "id": region.id,
@@ -207,14 +207,14 @@ class _Tools:
         """Say what is known of a room (what stands in it, the rooms next to it) or of a thing (what
         stands on it and near it), from anywhere. Leave `place` empty for the room it is in.
         """
-        told, named = description(self._now, place)
+        told, named = place_description(self._now, place)
         return _told(told, talked=_talked(self._now, named))
 
     def recall(self) -> Done:
         """Say what was done in this conversation: where it began, the rooms passed, the way the
         last walk took, what was asked for, and where it was going when it was stopped.
         """
-        return _told(remembered(self._now))
+        return _told(recall_summary(self._now))
 
     def go_to(self, place: str) -> Done:
         """Walk to a room or a thing. `place` is what the person calls it ("the kitchen", "the
@@ -223,7 +223,7 @@ class _Tools:
         so, nothing moves and `which` lists what may be meant: ask the person, then call again with
         an id. Returns once the robot has arrived, or was stopped on the way.
         """
-        found = resolve(self._now, place)
+        found = resolve_place(self._now, place)
         return self._walk(found, _note(self._now, place, found))
 
     def go(self, direction: str = "", through_door: bool = False, metres: float = 0.0) -> Done:
@@ -231,10 +231,12 @@ class _Tools:
         `metres` straight on (behind: backwards, where the robot's body drives); with `through_door`
         into the room behind the door on that side (direction may be empty where there is one door).
         """
-        drive = None if through_door else ways.drive_on(self._now, direction, metres)
+        drive = None if through_door else directions.plan_drive(self._now, direction, metres)
         if drive is not None:
             return _told({}, drive=drive)
-        found = ways.way_on(self._now, direction, through_door=through_door, metres=metres)
+        found = directions.resolve_direction(
+            self._now, direction, through_door=through_door, metres=metres
+        )
         return self._walk(found)
 
     def go_back(self, walks: int = 1) -> Done:
@@ -256,7 +258,7 @@ class _Tools:
         """
         now, goal = self._now, self._now.goal
         if goal is None:
-            return self._walk(ways.way_on(now, "ahead"))
+            return self._walk(directions.resolve_direction(now, "ahead"))
         at = now.scene.viewpoint_by_id[goal["viewpoint"]]
         place = Place(
             **goal["place"], region=at.region, viewpoint=at.id, metres=0.0, face=goal["face"]
@@ -268,14 +270,18 @@ class _Tools:
         thing.
         """
         now = self._now
-        found = ways.towards(now, towards) if towards else ways.turned(now, direction, degrees)
+        found = (
+            directions.heading_towards(now, towards)
+            if towards
+            else directions.turn_heading(now, direction, degrees)
+        )
         if isinstance(found, dict):
             return _told(found)
         return _told({"turned": towards or direction}, turn=found)
 
     def ask_person(self, question: str) -> Done:
         """Ask the person one short question and wait for the answer, which is returned."""
-        text = paragraph(question, MOST_QUESTION)
+        text = sanitize_line(question, MOST_QUESTION)
         return _told({}, question=text) if text else _told({"error": "The question is empty."})
 
     def stop(self, give_up: bool = False) -> Done:
@@ -292,7 +298,7 @@ class _Tools:
         if isinstance(found, dict):
             near = [each["place"] for each in found.get("alike") or found.get("which") or []]
             return _told(found, talked=_talked(now, near))
-        way = [*([now.viewpoint] if now.beside else []), *way_to(now, found)]
+        way = [*([now.viewpoint] if now.beside else []), *path_to(now, found)]
         at = {"place": found.name, "room": room_name(now.scene, found.region or None)}
         talked = [found.record] if found.kind != "spot" else []
         if not way and found.face in (None, now.heading):
@@ -301,31 +307,31 @@ class _Tools:
             )
         walk = {"way": way, "place": found.record, "face": found.face, "note": note}
         walk |= {"more": more} if more else {}
-        told = {**at, "metres": way_metres(now.scene, [now.viewpoint, *way])}
+        told = {**at, "metres": path_metres(now.scene, [now.viewpoint, *way])}
         return _told(told, walk=walk, talked=talked)
 
 
-def _talked(now: Now, ids: Sequence[str]) -> list[dict[str, Any]]:
+def _talked(now: RobotContext, ids: Sequence[str]) -> list[dict[str, Any]]:
     """Return records of places by id, reversed, so that the main one (the first) comes last."""
     places = [
-        place_again(now.scene, now.viewpoint, {"kind": "thing", "id": each, "name": each})
+        restore_place(now.scene, now.viewpoint, {"kind": "thing", "id": each, "name": each})
         for each in ids
     ]
     records = [{**place.record, "main": not n} for n, place in enumerate(places) if place]
     return records[::-1]
 
 
-def _note(now: Now, words: str, found: Place | dict[str, Any]) -> str:
+def _note(now: RobotContext, words: str, found: Place | dict[str, Any]) -> str:
     """Return a note that other places fit the words too, where the nearest was taken."""
-    wish = read_wish(words)
+    wish = parse_query(words)
     if isinstance(found, dict) or found.kind == "spot":
         return ""
     if found.kind == "room":
-        name = words_of(found.name)
+        name = split_words(found.name)
         # "The guest bedroom" is more than any label says.
         more = set(name) < set(wish.head) and not re.search(r"\d", " ".join(wish.head))
         return f"the only one; no {' '.join(wish.head)} is known" if more else ""
-    alike = places_named(now.scene, now.viewpoint, wish) if wish.head else []
+    alike = match_places(now.scene, now.viewpoint, wish) if wish.head else []
     others = [place for place in alike if place.id != found.id]
     if not others or wish.nearest or wish.other:
         return ""
@@ -333,17 +339,17 @@ def _note(now: Now, words: str, found: Place | dict[str, Any]) -> str:
     return f"the nearest of {len(alike)}; others are in the {', the '.join(where)}"
 
 
-def _sides(now: Now, captions: Captions) -> dict[str, str]:
+def _sides(now: RobotContext, captions: Captions) -> dict[str, str]:
     found: dict[str, list[str]] = {side: [] for side in SIDES.values()}
     for number, caption in enumerate(captions.sectors):
-        text = paragraph(caption, MOST_CAPTION)
+        text = sanitize_line(caption, MOST_CAPTION)
         if text and text != _NOTHING:
             heading = number * 2 * math.pi / len(captions.sectors)
-            found[side_of(now, heading)].append(text.rstrip("."))
+            found[relative_side(now, heading)].append(text.rstrip("."))
     return {side: "; ".join(dict.fromkeys(texts)) or _NOTHING for side, texts in found.items()}
 
 
-def _found(now: Now, place: Place) -> dict[str, Any]:
+def _found(now: RobotContext, place: Place) -> dict[str, Any]:
     """Return a place as ``find`` reports it, with its side or the side on which the path begins."""
     reached = place.viewpoint is not None
     told: dict[str, Any] = {
@@ -357,11 +363,11 @@ def _found(now: Now, place: Place) -> dict[str, Any]:
     item = now.scene.item_by_id.get(place.id)
     at = now.scene.viewpoint_by_id[now.viewpoint].position
     if item is not None and told["here"]:
-        told["side"] = side_of(now, heading_to(at, item.position))
+        told["side"] = relative_side(now, heading_to(at, item.position))
         told["metres"] = round(math.dist((at[0], at[2]), (item.position[0], item.position[2])), 1)
     elif reached and place.metres > 0:
-        way = [now.scene.viewpoint_by_id[each] for each in way_to(now, place)]
-        told["way"] = side_of(now, heading_to(at, way[0].position))
+        way = [now.scene.viewpoint_by_id[each] for each in path_to(now, place)]
+        told["way"] = relative_side(now, heading_to(at, way[0].position))
         passed = dict.fromkeys(v.region for v in way if v.region not in (now.room, place.region))
         told["through"] = [room_name(now.scene, region) for region in passed]
         told["floor"] = floor_number(now.scene, way[-1].id)
@@ -373,7 +379,7 @@ _MOST_RECALLED = 40
 _MOVES = ("go_to", "go", "go_back", "go_on", "turn")
 
 
-def remembered(now: Now) -> dict[str, Any]:
+def recall_summary(now: RobotContext) -> dict[str, Any]:
     """Summarize the conversation so far, as a model reads it.
 
     ``said`` holds the person's words before the latest (the first and the last ones), ``did`` the
@@ -381,7 +387,7 @@ def remembered(now: Now) -> dict[str, Any]:
     the rooms of the last walk, ``not_seen`` the rooms it was never in, and ``unfinished`` the
     destination of a walk that was stopped.
     """
-    said = [paragraph(words, 100) for words in _heard(now)]
+    said = [sanitize_line(words, 100) for words in _heard(now)]
     did = [_deed(*call) for call in _last_moves(now)]
     began = _last_index(now.trail, now.begun[-1] if now.begun else None)
     walk = list(now.trail[began:]) if began is not None else []
@@ -391,23 +397,23 @@ def remembered(now: Now) -> dict[str, Any]:
         "rooms": _rooms(now, now.trail)[-_MOST_RECALLED:],
         "last_walk": {
             "rooms": _rooms(now, walk),
-            "metres": way_metres(now.scene, walk),
+            "metres": path_metres(now.scene, walk),
             "storeys": len({floor_number(now.scene, each) for each in walk} or {0}) - 1,
         },
         "not_seen": _not_seen(now),
-        "metres": way_metres(now.scene, now.trail),
+        "metres": path_metres(now.scene, now.trail),
         "did": did,
         "went": _went(now),
         "said": said if len(said) <= 2 * _MOST_SAID else [*said[:_MOST_SAID], *said[-_MOST_SAID:]],
     }
     if now.goal:
-        told["unfinished"] = paragraph(now.goal["place"]["name"], 60)
+        told["unfinished"] = sanitize_line(now.goal["place"]["name"], 60)
         left = metre_table(now.scene, "3d").distance(now.viewpoint, now.goal["viewpoint"])
         told["metres_left"] = round(left)
     return told
 
 
-def _heard(now: Now) -> list[str]:
+def _heard(now: RobotContext) -> list[str]:
     """Return all that the person said before the last words, answers to questions included."""
     heard = [
         words
@@ -417,10 +423,10 @@ def _heard(now: Now) -> list[str]:
     return heard[:-1]
 
 
-def _went(now: Now) -> list[str]:
+def _went(now: RobotContext) -> list[str]:
     """Return the places that it arrived at, each once."""
     places = [
-        paragraph(str(told.get("place") if tool != "go" else told.get("room")), 60)
+        sanitize_line(str(told.get("place") if tool != "go" else told.get("room")), 60)
         for _, calls in now.turns
         for tool, _, told in calls
         if tool in _MOVES and told.get("arrived")
@@ -428,7 +434,7 @@ def _went(now: Now) -> list[str]:
     return list(dict.fromkeys(places))[-_MOST_RECALLED:]
 
 
-def _last_moves(now: Now) -> list[tuple[str, Mapping[str, Any], Any]]:
+def _last_moves(now: RobotContext) -> list[tuple[str, Mapping[str, Any], Any]]:
     for _, calls in reversed(now.turns[:-1]):
         moved = [call for call in calls if call[0] in _MOVES and not call[2].get("error")]
         if moved and not all(call[2].get("which") for call in moved):
@@ -438,11 +444,13 @@ def _last_moves(now: Now) -> list[tuple[str, Mapping[str, Any], Any]]:
 
 def _deed(tool: str, args: Mapping[str, Any], told: Mapping[str, Any]) -> str:
     """Return the result of one call as words that follow "I"."""
-    place = paragraph(str(told.get("place", "")), 60)
-    room = paragraph(str(told.get("room", "")), 60)
+    place = sanitize_line(str(told.get("place", "")), 60)
+    room = sanitize_line(str(told.get("room", "")), 60)
     if tool == "turn":
         side = str(args.get("towards") or args.get("direction") or "")
-        return f"turned towards {paragraph(side, 60)}" if args.get("towards") else f"turned {side}"
+        return (
+            f"turned towards {sanitize_line(side, 60)}" if args.get("towards") else f"turned {side}"
+        )
     if told.get("stopped"):
         return f"set out for the {place} and was stopped in the {room}"
     if told.get("already_there"):
@@ -454,7 +462,7 @@ def _deed(tool: str, args: Mapping[str, Any], told: Mapping[str, Any]) -> str:
     return f"went {back}to the {place}{at}"
 
 
-def _not_seen(now: Now) -> list[str]:
+def _not_seen(now: RobotContext) -> list[str]:
     """Return the names of the rooms that the robot has never been in."""
     seen = {_region(now, each) for each in now.trail}
     left = [region.id for region in now.scene.regions if region.id not in seen]
@@ -466,11 +474,11 @@ def _last_index(trail: Sequence[str], viewpoint: str | None) -> int | None:
     return found[-1] if found else None
 
 
-def _region(now: Now, viewpoint: str) -> str | None:
+def _region(now: RobotContext, viewpoint: str) -> str | None:
     return now.scene.viewpoint_by_id[viewpoint].region
 
 
-def _rooms(now: Now, trail: Sequence[str]) -> list[str]:
+def _rooms(now: RobotContext, trail: Sequence[str]) -> list[str]:
     """Return the rooms along viewpoints, each as often as it was entered."""
     regions = [region for region, _ in groupby(_region(now, each) for each in trail)]
     return [room_name(now.scene, region) for region in regions]
@@ -481,7 +489,7 @@ _BESIDE_M = 2.5
 _HERE = frozenset(["here", "this", "the", "room", "one", "place", "in", "your", "my", "around"])
 
 
-def description(now: Now, words: str) -> tuple[dict[str, Any], list[str]]:
+def place_description(now: RobotContext, words: str) -> tuple[dict[str, Any], list[str]]:
     """Describe a room or an item.
 
     Args:
@@ -492,18 +500,18 @@ def description(now: Now, words: str) -> tuple[dict[str, Any], list[str]]:
         The description that a model reads, and the ids of its places, the described one first.
         Where several fit, it is the nearest.
     """
-    if set(words_of(words)) <= _HERE and now.room is not None:
+    if set(split_words(words)) <= _HERE and now.room is not None:
         return _room(now, now.room)
-    found = asked_about(now, words)
+    found = lookup_places(now, words)
     if isinstance(found, dict):
         return found, []
     place = found[0]
     return _room(now, place.id) if place.kind == "room" else _thing(now, place)
 
 
-def _room(now: Now, region: str) -> tuple[dict[str, Any], list[str]]:
+def _room(now: RobotContext, region: str) -> tuple[dict[str, Any], list[str]]:
     scene = now.scene
-    beside = neighbours(scene, region)
+    beside = adjacent_rooms(scene, region)
     inside = [item for item in scene.items if item.region == region and item.kind != "structure"]
     told = {
         "room": room_name(scene, region),
@@ -516,7 +524,7 @@ def _room(now: Now, region: str) -> tuple[dict[str, Any], list[str]]:
     return {**told, **({"square_metres": round(size)} if size else {})}, [region, *beside]
 
 
-def _thing(now: Now, place: Place) -> tuple[dict[str, Any], list[str]]:
+def _thing(now: RobotContext, place: Place) -> tuple[dict[str, Any], list[str]]:
     scene, item = now.scene, now.scene.item_by_id.get(place.id)
     told: dict[str, Any] = {
         "thing": place.name,
@@ -547,4 +555,4 @@ def _named(items: list[Item]) -> list[str]:
 
 
 def _name(item: Item) -> str:
-    return paragraph(item.prompt_name.replace("_", " "), 60)
+    return sanitize_line(item.prompt_name.replace("_", " "), 60)

@@ -19,8 +19,7 @@ from pydantic import Field
 from navloom.scenes.distances import cached_on_scene
 from navloom.scenes.lexicon import item_names
 from navloom.scenes.scene import Scene, prompt_name
-from navloom.tools.forms import Form, Violation, closed_object, read_form
-from navloom.tools.navcraft.paths import Errand, ErrandAnswer
+from navloom.tools.model_output import AnswerPart, Violation, object_schema, read_part
 from navloom.tools.navcraft.relay import (
     UNNAMED,
     RelayAnswer,
@@ -29,6 +28,7 @@ from navloom.tools.navcraft.relay import (
     relay_answer,
     roles_of,
 )
+from navloom.tools.navcraft.task_paths import SoloTask, SoloTaskAnswer
 
 Variant = Literal["v1", "v2"]
 ROBOTS: tuple[RobotName, RobotName] = ("robot_1", "robot_2")
@@ -39,22 +39,22 @@ _Short = Annotated[str, Field(min_length=1, max_length=200)]
 _Text = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
-class _Regions(Form):
+class _Regions(AnswerPart):
     robot_1: _Short
     robot_2: _Short
 
 
-class _Texts(Form):
+class _Texts(AnswerPart):
     robot_1: _Text
     robot_2: _Text
 
 
-class _Lists(Form):
+class _Lists(AnswerPart):
     robot_1: tuple[_Short, ...] = Field(max_length=400)
     robot_2: tuple[_Short, ...] = Field(max_length=400)
 
 
-class DirectAnswerV1(Form):
+class DirectAnswerV1(AnswerPart):
     """Two-robot task with exactly the output keys of A.13's version 1."""
 
     starts: _Regions = Field(alias="Robots position")
@@ -64,7 +64,7 @@ class DirectAnswerV1(Form):
     steps: _Lists = Field(alias="Subtask list")
 
 
-class DirectAnswerV2(Form):
+class DirectAnswerV2(AnswerPart):
     """Two-robot task with exactly the output keys of A.13's version 2."""
 
     starts: _Regions = Field(alias="Robots start position")
@@ -144,14 +144,14 @@ class DirectPlan:
         return None
 
     @cached_property
-    def errand(self) -> Errand | None:
+    def errand(self) -> SoloTask | None:
         """The task for robot_1 alone: bring the object of the first carry to its final place."""
         chain = self.handover or (self.carries if len(self.carries) == 1 else None)
         if chain is None:
             return None
         first, last = chain[0], chain[-1]
         place = last.put.thing or UNNAMED
-        return Errand(
+        return SoloTask(
             self.starts["robot_1"], first.taken.region, first.thing, last.put.region, place
         )
 
@@ -188,7 +188,7 @@ def _carried(robot: RobotName, steps: Sequence[PlanStep]) -> Iterator[Carry]:
             yield Carry(robot, step.name, held.pop(step.name), step.place)
 
 
-def read_direct(
+def read_direct_plan(
     answer: Mapping[str, Any], scene: Scene, variant: Variant
 ) -> tuple[DirectPlan | None, list[Violation]]:
     """Parse an answer's form; :mod:`navloom.tools.navcraft.direct_rules` checks its content.
@@ -201,7 +201,7 @@ def read_direct(
     Returns:
         The plan and no faults, or None and each fault of its form in one sentence.
     """
-    read, faults = read_form({"answer": dict(answer)}, "answer", FORMS[variant])
+    read, faults = read_part({"answer": dict(answer)}, "answer", FORMS[variant])
     if read is None:
         return None, faults
     transfer = (read.transfer,) if isinstance(read.transfer, str) else read.transfer
@@ -209,7 +209,7 @@ def read_direct(
     return _plan(read.starts, transfer, paths, read.instruction, read.told, read.steps, scene), []
 
 
-def two_stage_plan(errand: ErrandAnswer, relay: RelayAnswer, scene: Scene) -> DirectPlan:
+def two_stage_plan(errand: SoloTaskAnswer, relay: RelayAnswer, scene: Scene) -> DirectPlan:
     """Return the plan of a relay that was generated in two stages, for the same measurements.
 
     Its path is robot_1's own, which A.10 writes down.
@@ -243,7 +243,7 @@ def read_steps(texts: Sequence[str], scene: Scene) -> tuple[PlanStep, ...]:
             continue
         verb, name = match.group(1).casefold(), match.group(3).strip()
         if verb == "move_to":
-            here = place_of(name, scene)
+            here = parse_place(name, scene)
             found.append(PlanStep(text, "move", name, here))
         else:
             kind: Literal["grab", "release"] = "grab" if verb == "grab" else "release"
@@ -251,7 +251,7 @@ def read_steps(texts: Sequence[str], scene: Scene) -> tuple[PlanStep, ...]:
     return tuple(found)
 
 
-def place_of(text: str, scene: Scene) -> MoveTarget | None:
+def parse_place(text: str, scene: Scene) -> MoveTarget | None:
     """Return the place that ``object_region_id`` names, such as ``lamp_1``; None if none fits.
 
     The region is its whole id or the number at its end. If several regions end alike, the one that
@@ -265,10 +265,10 @@ def place_of(text: str, scene: Scene) -> MoveTarget | None:
             if text.endswith(ending) and len(text) > len(ending):
                 fits.append(MoveTarget(region.id, prompt_name(text.removesuffix(ending))))
                 break
-    return next((place for place in fits if has_thing(place, scene)), None)
+    return next((place for place in fits if place_exists(place, scene)), None)
 
 
-def has_thing(place: MoveTarget, scene: Scene) -> bool:
+def place_exists(place: MoveTarget, scene: Scene) -> bool:
     """Check whether the place's item exists there, as an object or as an asset."""
     named = {*item_names(scene, place.region, "asset"), *item_names(scene, place.region, "object")}
     return place.thing is None or place.thing in named
@@ -276,7 +276,7 @@ def has_thing(place: MoveTarget, scene: Scene) -> bool:
 
 def direct_answer(
     variant: Variant,
-    errand: Errand,
+    errand: SoloTask,
     relay: RelayChoice,
     paths: Mapping[RobotName, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
@@ -310,7 +310,7 @@ def direct_answer(
     }
 
 
-def known_steps(scene: Scene) -> list[str]:
+def valid_steps(scene: Scene) -> list[str]:
     """Return every step whose names exist in the scene: moves to all items, grabs and releases."""
     moves, things = list[str](), dict[str, None]()
     for region in scene.regions:
@@ -341,10 +341,10 @@ def direct_schema(scene: Scene, variant: Variant, *, constrain: bool) -> dict[st
     step: dict[str, Any] = {"type": "string", "maxLength": 100}
     if constrain:
         region = {"type": "string", "enum": [each.id for each in scene.regions]}
-        step = {"type": "string", "enum": known_steps(scene)}
+        step = {"type": "string", "enum": valid_steps(scene)}
 
     def both(value: dict[str, Any]) -> dict[str, Any]:
-        return closed_object(dict.fromkeys(ROBOTS, value))
+        return object_schema(dict.fromkeys(ROBOTS, value))
 
     def many(of: dict[str, Any], most: int) -> dict[str, Any]:
         # Without a bound, constrained decoding may never end.
@@ -370,4 +370,4 @@ def direct_schema(scene: Scene, variant: Variant, *, constrain: bool) -> dict[st
             "Robot travel path": both(many(short, MOST_PATH)),
             **sentences,
         }
-    return closed_object(fields, f"direct_{variant}")
+    return object_schema(fields, f"direct_{variant}")

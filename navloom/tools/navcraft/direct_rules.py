@@ -1,7 +1,7 @@
 """Rules of the two CoNavBench A.13 prompts, as far as names and links decide them.
 
 The prompts also ask that a plan be faster than one robot alone. Names cannot decide that, so
-:mod:`navloom.tools.navcraft.direct_worth` measures it, and no answer is rejected for it.
+:mod:`navloom.tools.navcraft.direct_quality` measures it, and no answer is rejected for it.
 
 Two sentences of both prompts contradict the rest. Their violations are counted and never reported
 to the model. "1 to 2 regions" is impossible: the robots start apart and the object is neither where
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from navloom.scenes.distances import hop_table
 from navloom.scenes.lexicon import item_names
 from navloom.scenes.scene import Scene
-from navloom.tools.forms import Violation, listed, quoted
+from navloom.tools.model_output import Violation, list_names, quote
 from navloom.tools.navcraft.direct_plan import (
     ROBOTS,
     Carry,
@@ -25,8 +25,8 @@ from navloom.tools.navcraft.direct_plan import (
     PlanStep,
     Variant,
 )
-from navloom.tools.navcraft.paths import unknown_region
 from navloom.tools.navcraft.relay import RobotName
+from navloom.tools.navcraft.task_paths import region_not_found
 
 MOST_REGIONS = 2
 LEAST_SUBTASKS, MOST_SUBTASKS = 4, 6
@@ -36,7 +36,7 @@ COORDINATION = (TRANSFER_UNLIKE, NO_HANDOVER, OFF_LINKS)
 _LOW_LEVEL = ("grab", "release", "move_to")
 
 
-def broken_direct(plan: DirectPlan, scene: Scene, variant: Variant) -> list[Violation]:
+def direct_violations(plan: DirectPlan, scene: Scene, variant: Variant) -> list[Violation]:
     """List every rule of its prompt that an answer breaks, in sentences that a model can act on.
 
     Args:
@@ -67,7 +67,7 @@ def coordination_faults(plan: DirectPlan, scene: Scene) -> list[Violation]:
     return [*_unlike(plan, scene), *_no_handover(plan), *_off_links(plan, scene)]
 
 
-def many_regions(plan: DirectPlan) -> bool:
+def has_many_regions(plan: DirectPlan) -> bool:
     """Check whether the plan involves more than the 1 to 2 regions that both prompts ask for."""
     return len(plan.regions) > MOST_REGIONS
 
@@ -81,19 +81,19 @@ def _unknown(plan: DirectPlan, scene: Scene) -> Iterator[Violation]:
     named = [*plan.starts.values(), *plan.transfers]
     for name in dict.fromkeys(named):
         if name not in scene.region_by_id:
-            yield Violation("unknown_region", unknown_region(scene, name))
+            yield Violation("unknown_region", region_not_found(scene, name))
     for robot in ROBOTS:
         for step in plan.steps[robot]:
             if not step.kind:
                 yield Violation(
                     "unknown_step",
-                    f"{robot}: {quoted(step.text)} is none of Move_to('...'), Grab('...'),"
+                    f"{robot}: {quote(step.text)} is none of Move_to('...'), Grab('...'),"
                     " Release('...').",
                 )
             elif step.kind == "move" and step.place is None:
                 yield Violation(
                     "place_not_there",
-                    f"{robot}: {quoted(step.text)} names no thing of a region. Write the thing's"
+                    f"{robot}: {quote(step.text)} names no thing of a region. Write the thing's"
                     " name, an underscore and the number at the end of its region's name.",
                 )
 
@@ -120,7 +120,7 @@ def _wrong_words(plan: DirectPlan) -> Iterator[Violation]:
         if said:
             yield Violation(
                 "low_level_words",
-                f"The words for {where} say {listed(said)}: say it as people do, without them.",
+                f"The words for {where} say {list_names(said)}: say it as people do, without them.",
             )
 
 
@@ -130,7 +130,7 @@ def _wrong_steps(plan: DirectPlan, robot: RobotName, scene: Scene) -> Iterator[V
         if step.kind == "move":
             continue
         if step.place is None:
-            said = f"{robot}: {quoted(step.text)} comes before any Move_to."
+            said = f"{robot}: {quote(step.text)} comes before any Move_to."
             yield Violation("wrong_order", said)
         elif step.kind == "grab":
             held.add(step.name)
@@ -138,11 +138,11 @@ def _wrong_steps(plan: DirectPlan, robot: RobotName, scene: Scene) -> Iterator[V
                 there = item_names(scene, step.place.region, "object")
                 yield Violation(
                     "object_not_there",
-                    f"{robot}: {quoted(step.name)} is no object of {step.place.region}, and nobody"
-                    f" put it there. Objects there: {listed(there, near=step.name)}.",
+                    f"{robot}: {quote(step.name)} is no object of {step.place.region}, and nobody"
+                    f" put it there. Objects there: {list_names(there, near=step.name)}.",
                 )
         elif step.name not in held:
-            said = f"{robot}: {quoted(step.text)} comes before it has the {step.name[:80]}."
+            said = f"{robot}: {quote(step.text)} comes before it has the {step.name[:80]}."
             yield Violation("wrong_order", said)
         else:
             held.discard(step.name)
@@ -161,7 +161,7 @@ def _unlike(plan: DirectPlan, scene: Scene) -> Iterator[Violation]:
     if plan.handover is not None:
         there = plan.handover[0].put.region
         if there not in plan.transfers:
-            said = f'"Transfer position" is {listed(plan.transfers)} and the steps hand over in'
+            said = f'"Transfer position" is {list_names(plan.transfers)} and the steps hand over in'
             yield Violation(TRANSFER_UNLIKE, f"{said} {there}. Say one region in both.")
             return
     for robot, text in plan.told.items():
@@ -170,8 +170,8 @@ def _unlike(plan: DirectPlan, scene: Scene) -> Iterator[Violation]:
         if named and not set(named) & set(plan.transfers):
             yield Violation(
                 TRANSFER_UNLIKE,
-                f"The words for {robot} speak of {listed(named)} and not of the transfer"
-                f" position {listed(plan.transfers)}.",
+                f"The words for {robot} speak of {list_names(named)} and not of the transfer"
+                f" position {list_names(plan.transfers)}.",
             )
 
 
@@ -199,7 +199,7 @@ def _off_links(plan: DirectPlan, scene: Scene) -> Iterator[Violation]:
             if not (arrow and known and hops.distance(a, b) == 1 and here in (None, a)):
                 yield Violation(
                     OFF_LINKS,
-                    f'"Robot travel path" of {robot}: {quoted(step)} does not go on over a link.'
+                    f'"Robot travel path" of {robot}: {quote(step)} does not go on over a link.'
                     " Write one transition a link, each from where the one before it ends.",
                 )
                 break
@@ -240,6 +240,6 @@ def _wrong_distances(
         if nearer:
             yield Violation(
                 "not_nearest",
-                f"From {robot}'s start {start}, {listed(nearer)} is nearer than the {what}"
+                f"From {robot}'s start {start}, {list_names(nearer)} is nearer than the {what}"
                 f" {nearest}: that must be the nearest.",
             )

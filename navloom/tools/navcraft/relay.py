@@ -2,10 +2,10 @@
 
 In ``Type-A1`` robot_2 fetches the object and robot_1 delivers it from the transfer asset. In
 ``Type-A2`` robot_1 fetches and robot_2 delivers. Distances are on G+ in metres
-(:mod:`navloom.tools.navcraft.paths`). ``r1_rate`` is robot_1's share of its solo route. ``g_rate``
-is the time of both at equal speed over the solo time. A relay is accepted if the ``r1_rate`` of its
-type, which is alpha, is below 1. The two sentences and the two step lists of the answer are
-templates into which only names are filled.
+(:mod:`navloom.tools.navcraft.task_paths`). ``r1_rate`` is robot_1's share of its solo route.
+``g_rate`` is the time of both at equal speed over the solo time. A relay is accepted if the
+``r1_rate`` of its type, which is alpha, is below 1. The two sentences and the two step lists of the
+answer are templates into which only names are filled.
 """
 
 from __future__ import annotations
@@ -20,15 +20,21 @@ from pydantic import Field
 
 from navloom.scenes.distances import cached_on_scene
 from navloom.scenes.scene import Scene, prompt_name
-from navloom.tools.forms import Form, Violation, closed_object, quoted, read_form
-from navloom.tools.navcraft.paths import (
-    MAX_QUOTED,
-    Errand,
-    fetch_sentence,
-    fetched_to,
-    unknown_region,
+from navloom.tools.model_output import AnswerPart, Violation, object_schema, quote, read_part
+from navloom.tools.navcraft.relay_task import (
+    HELPER,
+    HelperStart,
+    RelayTask,
+    TransferPlace,
+    item_not_found,
 )
-from navloom.tools.navcraft.task import HELPER, Helper, RelayTask, Transfer, no_such_item
+from navloom.tools.navcraft.task_paths import (
+    MAX_QUOTED,
+    SoloTask,
+    fetch_sentence,
+    parse_fetch_asset,
+    region_not_found,
+)
 
 CollabType = Literal["Type-A1", "Type-A2"]
 COLLAB_TYPES: tuple[CollabType, CollabType] = ("Type-A1", "Type-A2")
@@ -131,14 +137,14 @@ def guard_violations(
     reasons = list(task.broken)
     helper = task.helpers.get(robot_2_start_region)
     if helper is None:
-        said = unknown_region(task.scene, robot_2_start_region, argument="robot_2_start_region")
+        said = region_not_found(task.scene, robot_2_start_region, argument="robot_2_start_region")
         reasons.append(Violation("unknown_region", said))
     transfer = find_transfer(task, transfer_region, transfer_asset)
     if transfer_region not in task.scene.region_by_id:
-        said = unknown_region(task.scene, transfer_region, argument="transfer_region")
+        said = region_not_found(task.scene, transfer_region, argument="transfer_region")
         reasons.append(Violation("unknown_region", said))
     elif transfer is None:
-        said = no_such_item(task.scene, transfer_region, transfer_asset, "asset")
+        said = item_not_found(task.scene, transfer_region, transfer_asset, "asset")
         found = f"{transfer_asset!r} is not an asset of {transfer_region}"
         where = 'phase_2 "Subtask instruction"'
         reasons.append(Violation("transfer_not_there", said, where, found))
@@ -151,7 +157,7 @@ def guard_violations(
     return reasons
 
 
-def find_transfer(task: RelayTask, region: str, asset: str) -> Transfer | None:
+def find_transfer(task: RelayTask, region: str, asset: str) -> TransferPlace | None:
     """Return the transfer place a model names; None if the region has no such asset."""
     found = task.transfers.get((region, asset))
     if found is None:
@@ -159,7 +165,9 @@ def find_transfer(task: RelayTask, region: str, asset: str) -> Transfer | None:
     return found
 
 
-def _next_door(task: RelayTask, helper: Helper, transfer: Transfer) -> Iterator[Violation]:
+def _next_door(
+    task: RelayTask, helper: HelperStart, transfer: TransferPlace
+) -> Iterator[Violation]:
     for what, region in (("target", task.target_region), ("transfer", transfer.region)):
         if region in helper.neighbours:
             yield Violation(
@@ -194,7 +202,7 @@ def relay_legs(
 
 
 def _compared(
-    task: RelayTask, helper: Helper, transfer: Transfer, collab_type: str
+    task: RelayTask, helper: HelperStart, transfer: TransferPlace, collab_type: str
 ) -> dict[str, Any]:
     solo, shorter, on = task.solo_metres or math.inf, task.shorter, transfer.to_end
     carried, to_object = transfer.from_object, helper.to_object
@@ -229,17 +237,17 @@ def _refusal(why: str) -> dict[str, Any]:
     return {"efficient": False, "error": why}
 
 
-class _BothTexts(Form):
+class _BothTexts(AnswerPart):
     robot_1: _Text
     robot_2: _Text
 
 
-class _BothLists(Form):
+class _BothLists(AnswerPart):
     robot_1: tuple[_Text, ...] = Field(max_length=50)
     robot_2: tuple[_Text, ...] = Field(max_length=50)
 
 
-class RelayAnswer(Form):
+class RelayAnswer(AnswerPart):
     """Two-robot relay with exactly the output keys of A.11.1; dump it ``by_alias``."""
 
     starts: _BothTexts = Field(alias="Collaborative robot start region")
@@ -251,11 +259,11 @@ class RelayAnswer(Form):
     @property
     def choice(self) -> RelayChoice:
         """The four choices; the asset is the fetching robot's, ``UNNAMED`` if not parsed."""
-        asset = fetched_to(getattr(self.instructions, roles_of(self.type)[0]))
+        asset = parse_fetch_asset(getattr(self.instructions, roles_of(self.type)[0]))
         return RelayChoice(self.starts.robot_2, self.transfer_region, asset or UNNAMED, self.type)
 
 
-def relay_answer(errand: Errand, relay: RelayChoice) -> dict[str, Any]:
+def relay_answer(errand: SoloTask, relay: RelayChoice) -> dict[str, Any]:
     """Return the A.11.1 answer that describes a relay, as JSON: its templates, filled in."""
     obj, asset, there = errand.object, relay.transfer_asset, relay.transfer_region
     handoff, grab, release = _move_to(asset, there), f"Grab('{obj}')", f"Release('{obj}')"
@@ -299,18 +307,18 @@ def relay_answer_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
     text = {"type": "string"}
     texts = {"type": "array", "items": text, "minItems": STEPS, "maxItems": STEPS}
     fields = {
-        "Collaborative robot start region": closed_object({"robot_1": region, "robot_2": region}),
+        "Collaborative robot start region": object_schema({"robot_1": region, "robot_2": region}),
         "Collaborative type": {"type": "string", "enum": list(COLLAB_TYPES)},
         "Transfer region": region,
-        "Subtask instruction": closed_object({"robot_1": text, "robot_2": text}),
-        "Subtask list": closed_object({"robot_1": texts, "robot_2": texts}),
+        "Subtask instruction": object_schema({"robot_1": text, "robot_2": text}),
+        "Subtask list": object_schema({"robot_1": texts, "robot_2": texts}),
     }
-    answer = {"anyOf": [closed_object(fields), {"type": "null"}]}
-    return closed_object({"phase_2": answer}, "phase_2")
+    answer = {"anyOf": [object_schema(fields), {"type": "null"}]}
+    return object_schema({"phase_2": answer}, "phase_2")
 
 
 def read_relay(
-    answer: dict[str, Any], scene: Scene, errand: Errand, confirmed: RelayChoice | None
+    answer: dict[str, Any], scene: Scene, errand: SoloTask, confirmed: RelayChoice | None
 ) -> tuple[RelayAnswer | None, list[Violation]]:
     """Validate an answer's form, then that it is the confirmed relay in the exact templates.
 
@@ -326,7 +334,7 @@ def read_relay(
     Returns:
         The relay and no violations, or the relay as far as its form allows and the violations.
     """
-    plan, faults = read_form(answer, "phase_2", RelayAnswer)
+    plan, faults = read_part(answer, "phase_2", RelayAnswer)
     if plan is None:
         return None, faults
     if wrong := [*_unknown_regions(plan, scene)]:
@@ -349,12 +357,14 @@ def _unknown_regions(plan: RelayAnswer, scene: Scene) -> Iterator[Violation]:
         ('phase_2 "Transfer region"', plan.transfer_region),
     ):
         if region not in scene.region_by_id:
-            said = unknown_region(scene, region, argument='"phase_2"')
+            said = region_not_found(scene, region, argument='"phase_2"')
             found = f"{region!r} is not a region of {scene.uri}"
             yield Violation("unknown_region", said, where, found)
 
 
-def _other_relay(plan: RelayAnswer, errand: Errand, confirmed: RelayChoice) -> Iterator[Violation]:
+def _other_relay(
+    plan: RelayAnswer, errand: SoloTask, confirmed: RelayChoice
+) -> Iterator[Violation]:
     for name, said, wanted, code in (
         ("robot_1 start", plan.starts.robot_1, errand.start, "wrong_start"),
         ("robot_2 start", plan.starts.robot_2, confirmed.robot_2_start_region, "other_relay"),
@@ -364,13 +374,15 @@ def _other_relay(plan: RelayAnswer, errand: Errand, confirmed: RelayChoice) -> I
         if said != wanted:
             yield Violation(
                 code,
-                f"{name} is {quoted(said)}, but {quoted(wanted)} was confirmed: use that.",
+                f"{name} is {quote(said)}, but {quote(wanted)} was confirmed: use that.",
                 HELPER,
                 f"robot_1 starts in {said} here and in {wanted} in phase_1",
             )
 
 
-def _wrong_words(plan: RelayAnswer, errand: Errand, confirmed: RelayChoice) -> Iterator[Violation]:
+def _wrong_words(
+    plan: RelayAnswer, errand: SoloTask, confirmed: RelayChoice
+) -> Iterator[Violation]:
     wanted = relay_answer(errand, confirmed)["phase_2"]
     for robot in ("robot_1", "robot_2"):
         said, sentence = getattr(plan.instructions, robot), wanted["Subtask instruction"][robot]

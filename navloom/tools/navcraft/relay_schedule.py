@@ -12,23 +12,23 @@ from itertools import pairwise
 from typing import Any
 
 from navloom.errors import UsageError
-from navloom.tools.navcraft.paths import Anchor, metric_graph, unknown_region
 from navloom.tools.navcraft.relay import COLLAB_TYPES, RobotName, find_transfer, roles_of
+from navloom.tools.navcraft.relay_task import RelayTask, TransferPlace, item_not_found
 from navloom.tools.navcraft.schedule import (
     EVEN,
     Carrier,
-    Leg,
+    CarryLeg,
     Overlap,
     RobotStop,
     Speeds,
-    overlaps,
+    find_overlaps,
     schedule_legs,
 )
-from navloom.tools.navcraft.task import RelayTask, Transfer, no_such_item
+from navloom.tools.navcraft.task_paths import Anchor, metric_graph, region_not_found
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class HandoffWait:
     """A robot's wait for the object at the transfer asset."""
 
     robot: RobotName
@@ -38,7 +38,7 @@ class Wait:
 
 
 @dataclass(frozen=True)
-class Schedule:
+class RelaySchedule:
     """Timed schedule of one relay.
 
     Attributes:
@@ -51,7 +51,7 @@ class Schedule:
     """
 
     makespan_s: float
-    wait: Wait | None
+    wait: HandoffWait | None
     object_rests_s: float
     routes: dict[RobotName, tuple[RobotStop, ...]]
     overlaps: tuple[Overlap, ...]
@@ -73,7 +73,7 @@ def schedule_solo(task: RelayTask, *, speed: float = 1.0) -> tuple[RobotStop, ..
     """
     start, *way = _reachable(task, [task.start_anchor, task.object_anchor, task.end_anchor])
     alone = {"robot_1": Carrier(start, metric_graph(task.scene), Speeds(speed).robot_1)}
-    leg = Leg("robot_1", task.object_item.id, *way)
+    leg = CarryLeg("robot_1", task.object_item.id, *way)
     return schedule_legs(task.scene, alone, [leg]).routes["robot_1"]
 
 
@@ -85,7 +85,7 @@ def schedule_relay(
     collab_type: str,
     *,
     speeds: Speeds = EVEN,
-) -> Schedule:
+) -> RelaySchedule:
     """Compute the schedule of a relay; guards are not checked, only that it can be walked.
 
     Args:
@@ -113,13 +113,15 @@ def schedule_relay(
     made = schedule_legs(
         task.scene,
         {name: Carrier(at, graph, speeds.of(name)) for name, at in starts.items() if at},
-        [Leg(fetcher, thing, origin, handoff), Leg(receiver, thing, handoff, end)],
+        [CarryLeg(fetcher, thing, origin, handoff), CarryLeg(receiver, thing, handoff, end)],
     )
     routes, come = made.routes, made.legs[1]
-    met, together = overlaps(task.scene, routes["robot_1"], routes["robot_2"])
-    return Schedule(
+    met, together = find_overlaps(task.scene, routes["robot_1"], routes["robot_2"])
+    return RelaySchedule(
         makespan_s=made.makespan_s,
-        wait=Wait(receiver, transfer.region, transfer.name, come.waits) if come.waits else None,
+        wait=HandoffWait(receiver, transfer.region, transfer.name, come.waits)
+        if come.waits
+        else None,
         object_rests_s=come.rests,
         routes={"robot_1": routes["robot_1"], "robot_2": routes["robot_2"]},
         overlaps=met,
@@ -129,14 +131,14 @@ def schedule_relay(
 
 def _relay_places(
     task: RelayTask, start: str, region: str, asset: str
-) -> tuple[Anchor | None, Transfer]:
+) -> tuple[Anchor | None, TransferPlace]:
     if start not in task.helpers:
-        raise UsageError(unknown_region(task.scene, start, argument="robot_2_start_region"))
+        raise UsageError(region_not_found(task.scene, start, argument="robot_2_start_region"))
     if region not in task.helpers:
-        raise UsageError(unknown_region(task.scene, region, argument="transfer_region"))
+        raise UsageError(region_not_found(task.scene, region, argument="transfer_region"))
     transfer = find_transfer(task, region, asset)
     if transfer is None:
-        raise UsageError(no_such_item(task.scene, region, asset, "asset"))
+        raise UsageError(item_not_found(task.scene, region, asset, "asset"))
     return task.helpers[start].anchor, transfer
 
 

@@ -26,9 +26,9 @@ from typing import Literal
 
 from navloom.errors import UsageError
 from navloom.scenes.scene import Point3, Scene, distance_2d
-from navloom.tools.forms import quoted
-from navloom.tools.navcraft.paths import Anchor, MetricGraph, link_crossed, whereabouts
+from navloom.tools.model_output import quote
 from navloom.tools.navcraft.relay import RobotName
+from navloom.tools.navcraft.task_paths import Anchor, MetricGraph, crossed_link, resolve_node
 
 PlaceKind = Literal["edge", "doorway", "handoff"]
 Place = tuple[PlaceKind, str, str, str]
@@ -78,7 +78,7 @@ class Carrier:
 
 
 @dataclass(frozen=True, slots=True)
-class Leg:
+class CarryLeg:
     """One robot carries one object from one place to another.
 
     Attributes:
@@ -126,7 +126,7 @@ class TimedLeg:
         brought: second the object arrived there.
     """
 
-    leg: Leg
+    leg: CarryLeg
     sets_out: float
     arrives: float
     takes: float
@@ -186,7 +186,9 @@ def travel_time(metres: float, speed: float = 1.0) -> float:
     return metres / Speeds(speed).robot_1
 
 
-def schedule_legs(scene: Scene, carriers: Mapping[str, Carrier], legs: Sequence[Leg]) -> Timetable:
+def schedule_legs(
+    scene: Scene, carriers: Mapping[str, Carrier], legs: Sequence[CarryLeg]
+) -> Timetable:
     """Compute the times of all legs and the robots' routes.
 
     Args:
@@ -215,7 +217,7 @@ def schedule_legs(scene: Scene, carriers: Mapping[str, Carrier], legs: Sequence[
     return Timetable(tuple(timed), {name: tuple(stops) for name, stops in routes.items()})
 
 
-def overlaps(
+def find_overlaps(
     scene: Scene, first: tuple[RobotStop, ...], second: tuple[RobotStop, ...]
 ) -> tuple[tuple[Overlap, ...], float]:
     """Return where and how long two timed routes are together.
@@ -245,22 +247,22 @@ def overlaps(
 
 
 def _standing(scene: Scene, anchor: Anchor) -> RobotStop:
-    place = whereabouts(scene, anchor.node)
+    place = resolve_node(scene, anchor.node)
     return RobotStop(anchor.node, place.position, place.region, 0.0, 0.0)
 
 
 def _walk(
-    scene: Scene, carrier: Carrier, stops: list[RobotStop], a: Anchor, b: Anchor, leg: Leg
+    scene: Scene, carrier: Carrier, stops: list[RobotStop], a: Anchor, b: Anchor, leg: CarryLeg
 ) -> None:
     """Append the stops of a walk from ``a``, the last stop, to ``b``."""
     nodes = carrier.graph.walk(a, b)
     if nodes is None:
         raise UsageError(
-            f"{leg.robot} cannot get from {quoted(a.node)} to {quoted(b.node)}, which it would "
-            f"have to for {quoted(leg.object)}."
+            f"{leg.robot} cannot get from {quote(a.node)} to {quote(b.node)}, which it would "
+            f"have to for {quote(leg.object)}."
         )
     for node in nodes[1:]:
-        place = whereabouts(scene, node)
+        place = resolve_node(scene, node)
         now = stops[-1].leave + distance_2d(stops[-1].position, place.position) / carrier.speed
         stops.append(RobotStop(node, place.position, place.region, now, now))
 
@@ -283,7 +285,7 @@ def _places(scene: Scene, here: RobotStop, there: RobotStop) -> list[Place]:
     places: list[Place] = [("edge", a, b, "")]
     if here.region and there.region and here.region != there.region:
         ends = scene.viewpoint_by_id[here.node], scene.viewpoint_by_id[there.node]
-        door = link_crossed(scene, *ends)
+        door = crossed_link(scene, *ends)
         if door is not None:
             near, far = sorted((here.region, there.region))
             places.append(("doorway", near, far, str(door)))

@@ -28,7 +28,7 @@ from typing import Literal, TypeAlias
 
 from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene import Scene
-from navloom.tools.forms import plain_letters
+from navloom.tools.model_output import fold_lookalikes
 
 Kind = Literal["id", "option", "coordinates", "arrival"]
 Rules: TypeAlias = tuple[tuple[Kind, re.Pattern[str]], ...]
@@ -153,10 +153,10 @@ def find_leaks(text: str, scene: Scene) -> list[Leak]:
     """
     codes = scene_cached(scene, "leak_codes", lambda: _codes([v.id for v in scene.viewpoints]))
     found = [Leak(kind, start, end, text[start:end]) for kind, start, end in _found(text, codes)]
-    return joined(text, found)
+    return merge_leaks(text, found)
 
 
-def without_leaks(text: str, leaks: Sequence[Leak]) -> str:
+def redact_leaks(text: str, leaks: Sequence[Leak]) -> str:
     """Return the text with each leak withheld."""
     for leak in sorted(leaks, key=lambda leak: -leak.start):
         text = f"{text[: leak.start]}{WITHHELD}{text[leak.end :]}"
@@ -202,7 +202,7 @@ def _found(text: str, codes: _Codes) -> Iterator[Found]:
     raw = _View(text, range(len(text)), range(1, len(text) + 1))
     plain = raw
     if not text.isascii():
-        read = plain_letters(text)
+        read = fold_lookalikes(text)
         places = [at for at, letters in enumerate(read) for _ in letters]
         plain = _View("".join(read), places, [at + 1 for at in places])
     digits = plain.replaced(_SPELLED, _in_digits).replaced(_LOW, lambda _: "_")
@@ -285,7 +285,7 @@ def _parts(text: str, codes: _Codes) -> Iterator[tuple[int, int]]:
             yield places[k], places[k + _GRAM - 1] + 1
 
 
-def joined(text: str, found: Sequence[Leak]) -> list[Leak]:
+def merge_leaks(text: str, found: Sequence[Leak]) -> list[Leak]:
     """Sort leaks by position and merge those that overlap."""
     whole: list[Leak] = []
     for leak in sorted(found, key=lambda leak: (leak.start, -leak.end)):

@@ -16,8 +16,8 @@ from textual.pilot import Pilot
 from textual.widgets import Input, RichLog, Static
 
 from navloom.cli.chat.panes import ChatApp, MapPane
+from navloom.graphs.chat.chat_driver import ChatDriver
 from navloom.graphs.chat.state import Context
-from navloom.graphs.chat.talk import Talk
 from navloom.graphs.chat.threads import open_thread
 from navloom.sim.graph import GraphSimulator
 from tests.graphs.chat.chat_home import home
@@ -32,7 +32,7 @@ async def panes(
     app = ChatApp()
     async with open_thread(file) as saver:
         context = Context(simulator=GraphSimulator(home()))
-        talk = Talk(context, saver, app, pace=pace)
+        talk = ChatDriver(context, saver, app, pace=pace)
         app.prepare(talk, again=await talk.open(start="c0"))
         async with app.run_test(size=(120, 40)) as pilot:
             yield app, pilot

@@ -10,7 +10,7 @@ import pytest
 from navloom.cli.main import main
 from tests.evals.judging import test_labelling
 from tests.evals.judging.test_run import line, written
-from tests.graphs.judging.test_rubric import row
+from tests.graphs.judging.test_rubric_judge import row
 from tests.judges.paths import WRONG
 
 

@@ -34,13 +34,13 @@ from navloom.scenes.formats.scene_json import save
 from navloom.scenes.scene_uri import get_scene
 from navloom.scenes.traversability_table import PassageCell, Traversability
 from navloom.testing import ModelServer, brain
-from navloom.tools.capnav.feasible import feasible
-from navloom.tools.capnav.grounding import check_question
-from navloom.tools.capnav.named_places import Places, truth_of
+from navloom.tools.capnav.feasibility import check_feasibility
+from navloom.tools.capnav.named_places import NamedPlaces, traversability_of
+from navloom.tools.capnav.question_grounding import check_question
 from tests.cli.small import small_scene
 from tests.evals import tiny
 from tests.evals.stopping import cut_short, slow
-from tests.tools.capnav.test_grounding import question
+from tests.tools.capnav.test_question_grounding import question
 
 
 def files_of(folder: Path, name: str = "qa") -> dict[str, list[dict[str, Any]]]:
@@ -60,14 +60,14 @@ def test_n_questions_in_all_spread_evenly_and_each_grounded(tmp_path: Path) -> N
     truths = files_of(tmp_path, "truth")
     for name, asked in files.items():
         uri = f"demo:{name.removesuffix('_QA.json')}"
-        places = Places(get_scene(uri), truth_of(uri))
+        places = NamedPlaces(get_scene(uri), traversability_of(uri))
         rows = truths[name.replace("_QA", "_truth")]
         for number, each in enumerate(asked):
             assert not check_question(each, places, asked[:number]).violations
             assert rows[number]["question"] == each["question"]
             for body, said in rows[number]["bodies"].items():
                 ends = each["nodes_involved"]
-                found = feasible(places.truth, body, ends["start"], ends["end"])
+                found = check_feasibility(places.truth, body, ends["start"], ends["end"])
                 assert said["answer"] is found.answer
                 assert said["blocking"] == [passage.record() for passage in found.blocking]
 
@@ -205,7 +205,9 @@ def test_spare_questions_of_one_scene_stand_in_for_anothers_gap(tmp_path: Path) 
         }
     ]
     uri = "demo:villa"
-    found = collect(rows, plan.quotas, 3, lambda _: Places(get_scene(uri), truth_of(uri)))
+    found = collect(
+        rows, plan.quotas, 3, lambda _: NamedPlaces(get_scene(uri), traversability_of(uri))
+    )
     assert (found.count, found.spare) == (3, 1)
     assert not next_round(plan, found)
 
@@ -300,7 +302,7 @@ def test_two_hundred_questions_of_the_benchmarks_scenes(data_dir: Path, tmp_path
     assert {len(asked) for asked in files.values()} == {6, 7}
     for name, asked in files.items():
         uri = f"{spec}/{name.removesuffix('_QA.json')}"
-        places = Places(get_scene(uri), truth_of(uri))
+        places = NamedPlaces(get_scene(uri), traversability_of(uri))
         for number, each in enumerate(asked):
             assert not check_question(each, places, asked[:number]).violations
     for kind in ("graphs", "traverse"):
@@ -407,7 +409,7 @@ def test_candidates_are_the_pairs_that_some_route_joins() -> None:
             "Y": {("Bedroom_1", "Hallway_2"): PassageCell(traversable=True, note="")},
         },
     )  # fmt: skip
-    found = {(each.start, each.end): each for each in candidates(Places(home, truth), 0)}
+    found = {(each.start, each.end): each for each in candidates(NamedPlaces(home, truth), 0)}
     assert len(found) == 6
     far = found["Bedroom_1", "Kitchen_3"]
     assert (far.length, far.answers, far.kinds) == (

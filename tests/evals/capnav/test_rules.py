@@ -16,8 +16,8 @@ from navloom.evals.capnav.data import Benchmark, load_benchmark, truth_record, w
 from navloom.evals.capnav.rules import AnswerScore, Scorer, path_faults
 from navloom.evals.capnav.scores import totals
 from navloom.scenes.bodies import builtin_bodies
-from navloom.tools.capnav.answers import Answer
-from navloom.tools.capnav.feasible import KINDS, barrier_kinds
+from navloom.tools.capnav.answer_parser import CapnavAnswer
+from navloom.tools.capnav.feasibility import KINDS, barrier_kinds
 from tests.evals.capnav.world import node, write_world
 
 
@@ -150,12 +150,14 @@ def test_bodies_from_a_file(world: Path, tmp_path: Path) -> None:
 # --- scores
 
 
-def scored(data: Benchmark, question: str, body: str, answer: Answer | None, **more: Any) -> Any:
+def scored(
+    data: Benchmark, question: str, body: str, answer: CapnavAnswer | None, **more: Any
+) -> Any:
     return Scorer(data).score(data.by_id[question], body, answer, **more)
 
 
 def test_right_and_wrong(benchmark_: Benchmark) -> None:
-    yes, no = Answer("yes", path(1, 0, 4, 5, 6)), Answer("no", path(1, 0, 4), "stairs")
+    yes, no = CapnavAnswer("yes", path(1, 0, 4, 5, 6)), CapnavAnswer("no", path(1, 0, 4), "stairs")
     cases = {("HUMAN", yes): "TP", ("HUMAN", no): "FN", ("SWEEPER", yes): "FP"}
     cases |= {("SWEEPER", no): "TN", ("HUMAN", None): "FN", ("SWEEPER", None): "FP"}
     for (body, answer), bucket in cases.items():
@@ -178,47 +180,47 @@ def test_right_and_wrong(benchmark_: Benchmark) -> None:
     ],
 )
 def test_paths(benchmark_: Benchmark, numbers: tuple[int, ...], faults: tuple[str, ...]) -> None:
-    found = scored(benchmark_, "HOUSE01_q03", "HUMAN", Answer("no", path(*numbers), "stairs"))
+    found = scored(benchmark_, "HOUSE01_q03", "HUMAN", CapnavAnswer("no", path(*numbers), "stairs"))
     assert (found.faults, found.valid) == (faults, not faults)
 
 
 def test_names_near_misses_and_both_are_looked_up(benchmark_: Benchmark) -> None:
     said = ("Kitchn", "Entrance hall", "node_14 — Stair landing", "UPSTAIRS HALWAY", node(6))
-    assert scored(benchmark_, "HOUSE01_q03", "HUMAN", Answer("yes", said)).valid
+    assert scored(benchmark_, "HOUSE01_q03", "HUMAN", CapnavAnswer("yes", said)).valid
     assert path_faults(["a", None], "a", "b", frozenset()) == ("unknown_node", "wrong_end")
 
 
 def test_route_traversability(benchmark_: Benchmark) -> None:
-    def share(question: str, body: str, answer: Answer) -> float | None:
+    def share(question: str, body: str, answer: CapnavAnswer) -> float | None:
         found: float | None = scored(benchmark_, question, body, answer).traversable
         return found
 
-    yes = Answer("yes", path(1, 0, 4, 5, 6))
+    yes = CapnavAnswer("yes", path(1, 0, 4, 5, 6))
     assert share("HOUSE01_q03", "HUMAN", yes) == 1.0
     assert share("HOUSE01_q03", "WHEELCHAIR", yes) == 0.5
-    assert share("HOUSE01_q03", "WHEELCHAIR", Answer("no", yes.path, "stairs")) is None
-    assert share("HOUSE01_q03", "WHEELCHAIR", Answer("yes", path(1, 6))) is None
+    assert share("HOUSE01_q03", "WHEELCHAIR", CapnavAnswer("no", yes.path, "stairs")) is None
+    assert share("HOUSE01_q03", "WHEELCHAIR", CapnavAnswer("yes", path(1, 6))) is None
     # Its only passage is unlabelled, so nothing can be said.
-    assert share("HOUSE01_q05", "WHEELCHAIR", Answer("yes", path(5, 8))) is None
+    assert share("HOUSE01_q05", "WHEELCHAIR", CapnavAnswer("yes", path(5, 8))) is None
 
 
 @pytest.mark.parametrize(
     ("answer", "verdict", "partial", "expected"),
     [
-        (Answer("no", path(1, 0), "stairs"), {"correct": True, "partial": 0.5}, False, 1.0),
-        (Answer("no", path(1, 0), "stairs"), {"correct": True, "partial": 0.5}, True, 0.5),
-        (Answer("no", path(1, 0), "stairs"), {"correct": False, "partial": None}, True, 0.0),
-        (Answer("no", path(1, 0), "stairs"), {"correct": None}, False, None),
-        (Answer("no", path(1, 0), "stairs"), None, False, None),
-        (Answer("no", path(1, 99), "stairs"), {"correct": True}, False, 0.0),
-        (Answer("no", (), "stairs"), None, False, 0.0),
-        (Answer("no", path(1, 0), " "), None, False, 0.0),
-        (Answer("yes", path(1, 0), "clear"), None, False, None),
+        (CapnavAnswer("no", path(1, 0), "stairs"), {"correct": True, "partial": 0.5}, False, 1.0),
+        (CapnavAnswer("no", path(1, 0), "stairs"), {"correct": True, "partial": 0.5}, True, 0.5),
+        (CapnavAnswer("no", path(1, 0), "stairs"), {"correct": False, "partial": None}, True, 0.0),
+        (CapnavAnswer("no", path(1, 0), "stairs"), {"correct": None}, False, None),
+        (CapnavAnswer("no", path(1, 0), "stairs"), None, False, None),
+        (CapnavAnswer("no", path(1, 99), "stairs"), {"correct": True}, False, 0.0),
+        (CapnavAnswer("no", (), "stairs"), None, False, 0.0),
+        (CapnavAnswer("no", path(1, 0), " "), None, False, 0.0),
+        (CapnavAnswer("yes", path(1, 0), "clear"), None, False, None),
         (None, None, False, None),
     ],
 )
 def test_reasoning_validity(
-    benchmark_: Benchmark, answer: Answer, verdict: Any, partial: bool, expected: float | None
+    benchmark_: Benchmark, answer: CapnavAnswer, verdict: Any, partial: bool, expected: float | None
 ) -> None:
     found = scored(
         benchmark_, "HOUSE01_q03", "WHEELCHAIR", answer, verdict=verdict, partial=partial

@@ -18,7 +18,7 @@ from navloom.evals.run_folder import read_samples
 from navloom.evals.runner import run_kind
 from navloom.evals.session import Session
 from navloom.models import scripted
-from navloom.tools.navigation.steps import Walk
+from navloom.tools.navigation.step_records import Trajectory
 from tests.evals.judging.test_run import written
 from tests.evals.judging.test_scores import run_with
 from tests.evals.navigation.walks import PATH, episode, result, scene
@@ -92,7 +92,7 @@ def test_a_model_reads_the_account_and_not_the_verdict(walks: Path, tmp_path: Pa
         scripted.unregister("labelling-reader")
     assert (summary.ok, summary.failed, summary.error) == (2, 1, 0)
     for told, walk in zip(asked, WALKS.values(), strict=True):
-        assert account(Walk.read(result(*walk)), episode(), scene()) in told
+        assert account(Trajectory.read(result(*walk)), episode(), scene()) in told
     found = labels(tmp_path / "r")
     assert found[0] == {"id": "a/1", "cause": None, "second": None, "sure": False}
     assert found[1] == {"id": "b", "cause": "object", "second": "region", "sure": True}

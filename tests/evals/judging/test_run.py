@@ -196,7 +196,7 @@ def test_judging_within_another_graph_keeps_its_steps_with_the_others(durability
     from langgraph.checkpoint.memory import InMemorySaver
     from langgraph.graph import END, START, StateGraph
 
-    from navloom.graphs.judging.reasoning import judge_reason
+    from navloom.graphs.judging.reasoning_judge import judge_reason
 
     async def node(state: dict[str, Any]) -> dict[str, Any]:
         given = {"explanation": RIGHT, "record": record()}

@@ -22,7 +22,7 @@ from navloom.evals.judging.scores import (
     totals,
 )
 from navloom.evals.progress import Summary
-from navloom.judges.trace import TRACE_KINDS
+from navloom.judges.trace_rubric import TRACE_KINDS
 
 
 def run_with(folder: Path, rows: list[dict[str, Any]]) -> Path:

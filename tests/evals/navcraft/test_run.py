@@ -15,7 +15,7 @@ from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.runner import arun_kind, run_kind
 from navloom.evals.session import Session
 from navloom.scenes.formats.scene_json import save
-from navloom.tools.navcraft.task import can_hold
+from navloom.tools.navcraft.relay_task import can_hold
 from tests.evals.lines import checked, records
 from tests.tools.navcraft.worlds import row_house
 

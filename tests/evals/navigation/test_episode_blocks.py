@@ -37,7 +37,7 @@ from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.sim.protocol import Pose
 from navloom.sim.registry import get_simulator
 from navloom.sim.views import strip_panels
-from navloom.tools.navigation.steps import Walk
+from navloom.tools.navigation.step_records import Trajectory
 from navloom.web.index import cells_of
 from tests.evals.navigation.walks import PATH, episode, line, result, run_folder, scene
 
@@ -333,7 +333,7 @@ def test_a_jump_is_spread_over_its_step() -> None:
         {"id": 9, "viewpoint": "1_0", "direction": "Back", "description": "", "hops": 2}
     ]
     how["steps"][2]["action"] = {"kind": "move", "option": 9, "viewpoint": "1_0"}
-    stands = Stands.of(Walk.read(how), scene())
+    stands = Stands.of(Trajectory.read(how), scene())
     assert stands.times == (0.0, 1.0, 2.0, 2.5, 3.0)
     assert stands.again() == {"1_0": 2, "2_0": 2}
 

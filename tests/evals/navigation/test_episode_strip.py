@@ -14,8 +14,8 @@ from navloom.evals.report.blocks import Seen
 from navloom.sim.media_store import FolderMedia
 from navloom.sim.panorama.manifest import RenderRequest
 from navloom.sim.views import BAND, DIRECTIONS
-from navloom.tools.navigation.options import Option
-from navloom.tools.navigation.steps import Step
+from navloom.tools.navigation.step_options import MoveOption
+from navloom.tools.navigation.step_records import NavStep
 from navloom_worlds.rendering.panorama_export import render_scenes
 from tests.evals.navigation.walks import scene
 
@@ -39,13 +39,13 @@ def greys(views: tuple[Seen, ...]) -> list[int]:
     return [round(float(picture.mean()), -1) for picture in pictures]  # type: ignore[misc]
 
 
-def step(**more: object) -> Step:
+def step(**more: object) -> NavStep:
     ways = [
-        Option(3, "2_6", "Right", "the way to 2", turn=1.2, distance=2.0),
-        Option(4, "1_0", "Back", "the way to 1", turn=3.0, distance=1.0),
+        MoveOption(3, "2_6", "Right", "the way to 2", turn=1.2, distance=2.0),
+        MoveOption(4, "1_0", "Back", "the way to 1", turn=3.0, distance=1.0),
     ]
     action = {"kind": "move", "option": 3, "viewpoint": "2_6"}
-    return Step.read(
+    return NavStep.read(
         {"viewpoint": "2_0", "heading": 0.0, "options": ways, "action": action, **more}
     )
 

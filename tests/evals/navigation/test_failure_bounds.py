@@ -23,14 +23,14 @@ from navloom.evals.navigation.failure_cause import (
     ways_at,
 )
 from navloom.scenes.scene import Edge, Floor, Item, Region, Scene, Viewpoint
-from navloom.tools.navigation.steps import Step, Walk
+from navloom.tools.navigation.step_records import NavStep, Trajectory
 from tests.evals.navigation.walks import episode, scene
 
 
 def walk(*viewpoints, end="stop", faults=()):
     said = [[kind for at, kind in faults if at == number] for number in range(len(viewpoints))]
-    steps = tuple(Step(faults=each) for each in said)
-    return Walk(tuple((name, None) for name in viewpoints), steps, end == "stop", end)
+    steps = tuple(NavStep(faults=each) for each in said)
+    return Trajectory(tuple((name, None) for name in viewpoints), steps, end == "stop", end)
 
 
 def behaved(how, *to_goal, success=False, excess=0.0, deviation=None):
@@ -132,7 +132,7 @@ def test_a_result_is_read_hop_by_hop():
         "no step",
     ]
     poses = [["a", 7.0], ["b", True], ["b", 1], "c", ["c", math.inf], [], 3]
-    how = Walk.read({"trajectory": poses, "steps": moves, "stopped": True, "end": 3})
+    how = Trajectory.read({"trajectory": poses, "steps": moves, "stopped": True, "end": 3})
     assert how.viewpoints == ("a", "b", "c")
     assert how.headings == (7.0 % (2 * math.pi), 1.0, None)
     assert how.hop_steps == (1, 3)
@@ -141,9 +141,9 @@ def test_a_result_is_read_hop_by_hop():
     ]  # fmt: skip
     assert (how.stopped, how.end, how.last_step, how.step_at(2)) == (True, "", 3, 3)
     # Steps that do not tell of these hops are not believed: a hop then has its own number.
-    assert Walk.read({"trajectory": ["a", "b", "c"], "steps": moves[:2]}).hop_steps == (0, 1)
-    assert Walk.read({"trajectory": ["a"], "steps": []}).hop_steps == ()
-    assert Walk.read({}).last_step == 0
+    assert Trajectory.read({"trajectory": ["a", "b", "c"], "steps": moves[:2]}).hop_steps == (0, 1)
+    assert Trajectory.read({"trajectory": ["a"], "steps": []}).hop_steps == ()
+    assert Trajectory.read({}).last_step == 0
 
 
 def test_without_its_own_path_an_episode_is_held_against_the_way_to_its_nearest_goal():
@@ -347,7 +347,7 @@ def test_a_plural_of_one_letter_is_no_word():
 def test_what_is_known_of_a_fork_at_the_start_and_of_a_way_of_no_length():
     home = place(stand("a", 0, 0), stand("b", 0, -2), stand("c", 2, 0))
     task = episode(path=("a", "b"), heading=0.5)
-    how = Walk((("a", None), ("c", None)), (Step(viewpoint="a"),), True, "stop")
+    how = Trajectory((("a", None), ("c", None)), (NavStep(viewpoint="a"),), True, "stop")
     found = fork_of(how, Deviation(0, 0, "a", "b", "c"), ("a", "b"), task, home)
     assert (found.progress, found.heading) == (0.0, 0.5)
     alone = fork_of(how, Deviation(0, 0, "a", None, "c"), ("a",), task, home)

@@ -16,8 +16,8 @@ from navloom.evals.people.results import people_results, walk_table
 from navloom.evals.people.study_folder import WALKS, People
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.runner import run_kind
-from navloom.graphs.navigation.driven_walk import BURST, TICK_S
-from navloom.graphs.navigation.person import PersonWish, Standing
+from navloom.graphs.navigation.human_input import HumanInput, HumanObservation
+from navloom.graphs.navigation.teleoperation import BURST, TICK_S
 from navloom.scenes.scene_uri import get_scene
 from navloom_worlds.walks.walk_run import WalkRun, run_random_walks, walk_plan
 from tests.evals.people.walkers import Driver, Hopper, study
@@ -31,11 +31,11 @@ class _Cut:
     def __init__(self, person: Any, after: int) -> None:
         self.person, self.left = person, after
 
-    async def wish(self, standing: Standing) -> PersonWish:
+    async def wish(self, standing: HumanObservation) -> HumanInput:
         self.left -= 1
         if self.left < 0:
             raise StoppedError("gone")
-        wish: PersonWish = await self.person.wish(standing)
+        wish: HumanInput = await self.person.wish(standing)
         return wish
 
 

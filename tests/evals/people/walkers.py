@@ -13,8 +13,8 @@ from navloom.evals.people.people_study import assign
 from navloom.evals.people.study_folder import Item, People, make_people
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
-from navloom.graphs.navigation.driven_walk import TICK_S
-from navloom.graphs.navigation.person import PersonWish, Standing
+from navloom.graphs.navigation.human_input import HumanInput, HumanObservation
+from navloom.graphs.navigation.teleoperation import TICK_S
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.distances import heading_to, metre_table, turn_between
 from navloom.scenes.scene import Scene
@@ -55,14 +55,14 @@ class Hopper:
         self.way = metre_table(scene, "3d").path(episode.start, episode.path[-1]) or []
         self.asked, self.most = 0, most
 
-    async def wish(self, standing: Standing) -> PersonWish:
+    async def wish(self, standing: HumanObservation) -> HumanInput:
         """The next hop, or the stop."""
         at = self.way.index(str(standing.pose.viewpoint))
         self.asked += 1
         if at == len(self.way) - 1 or self.asked > self.most:
-            return PersonWish(standing.seconds + 1, "stop")
+            return HumanInput(standing.seconds + 1, "stop")
         chosen = (o.id for o in standing.options if o.viewpoint == self.way[at + 1])
-        return PersonWish(standing.seconds + 1, option=next(chosen))
+        return HumanInput(standing.seconds + 1, option=next(chosen))
 
 
 class Driver:
@@ -74,7 +74,7 @@ class Driver:
         self._left: list[Any] | None = None
         self.asked = 0
 
-    async def wish(self, standing: Standing) -> PersonWish:
+    async def wish(self, standing: HumanObservation) -> HumanInput:
         """What the keys of the next 50 ms say."""
         self.asked += 1
         pose, now = standing.pose, standing.seconds + TICK_S
@@ -87,9 +87,9 @@ class Driver:
             self._left.pop(0)
             far.pop(0)
         if not far:
-            return PersonWish(now, "stop")
+            return HumanInput(now, "stop")
         turn = turn_between(pose.heading, heading_to(pose.position, self._left[0]))
         if abs(turn) > 0.05:
             most = DEFAULT_BODY.turn_speed * TICK_S
-            return PersonWish(now, turn=max(-1.0, min(1.0, turn / most)))
-        return PersonWish(now, forward=min(1.0, far[0] / (DEFAULT_BODY.speed * TICK_S)))
+            return HumanInput(now, turn=max(-1.0, min(1.0, turn / most)))
+        return HumanInput(now, forward=min(1.0, far[0] / (DEFAULT_BODY.speed * TICK_S)))

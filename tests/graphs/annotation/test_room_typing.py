@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import BaseMessage, HumanMessage
 
 from navloom.graphs.annotation import room_typing
-from navloom.graphs.annotation.room_typing import ANSWER_KEY, SCHEMA, Context, read_type
+from navloom.graphs.annotation.room_typing import ANSWER_KEY, SCHEMA, Context, read_room_type
 from navloom.models.messages import AnswerError
 from navloom.models.scripted import ScriptedChatModel
 from navloom.prompts.prompt_loader import load_prompt
@@ -156,7 +156,7 @@ def test_names_from_the_file_cannot_speak_to_the_model() -> None:
     ],
 )
 def test_an_answer_is_read_tolerantly(said: str, kind: str) -> None:
-    assert read_type(said) == kind
+    assert read_room_type(said) == kind
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_an_answer_is_read_tolerantly(said: str, kind: str) -> None:
 )
 def test_what_is_wrong_with_an_answer_is_named(said: str, fault: str) -> None:
     with pytest.raises(AnswerError) as caught:
-        read_type(said)
+        read_room_type(said)
     assert fault in str(caught.value)
     assert len(str(caught.value)) < 600
 
@@ -181,7 +181,7 @@ def test_what_is_wrong_with_an_answer_is_named(said: str, fault: str) -> None:
 def test_any_text_is_read_or_refused(text: str) -> None:
     for said in (text, json.dumps({ANSWER_KEY: text})):
         try:
-            read = read_type(said)
+            read = read_room_type(said)
         except AnswerError as error:
             read = str(error)
         assert read in ROOM_TYPES or ("\n" not in read and len(read) < 600)

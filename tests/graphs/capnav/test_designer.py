@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from navloom.graphs.capnav import designer as capnav_tasks
-from navloom.graphs.capnav.designer_text import guideline
+from navloom.graphs.capnav.designer_prompt import read_guideline
 from navloom.models import get_model
 from navloom.models.messages import message_text
 from navloom.models.scripted import ScriptedChatModel
 from navloom.scenes.scene_uri import get_scene
 from navloom.testing import ModelServer, brain
-from navloom.tools.capnav.grounding import check_question
-from navloom.tools.capnav.named_places import Places, truth_of
+from navloom.tools.capnav.named_places import NamedPlaces, traversability_of
+from navloom.tools.capnav.question_grounding import check_question
 from tests.graphs.states import run
-from tests.tools.capnav.test_grounding import question
+from tests.tools.capnav.test_question_grounding import question
 
 
 def answered(replies: list[Any], **given: Any) -> tuple[dict[str, Any], ScriptedChatModel]:
@@ -102,7 +102,7 @@ def test_a_long_answer_is_bounded_and_sent_back() -> None:
 @pytest.mark.parametrize("scene", ["demo:flat", "demo:house", "demo:villa"])
 @pytest.mark.parametrize("compact", [False, True])
 def test_heuristic_questions_pass_an_independent_check(scene: str, compact: bool) -> None:
-    places = Places(get_scene(scene), truth_of(scene))
+    places = NamedPlaces(get_scene(scene), traversability_of(scene))
     for seed in range(5):
         context = capnav_tasks.Context(scene=scene, min_questions=6, compact=compact)
         end = run(capnav_tasks.graph, {"seed": seed}, context=context)
@@ -154,8 +154,8 @@ def test_compact_questions_each_have_a_route_of_their_own() -> None:
 def test_the_guideline_is_in_the_prompt_whole() -> None:
     _, model = answered([{"questions": [question()]}], min_questions=1)
     system = message_text(model.calls[0].messages[0].content)
-    assert guideline() in system
-    assert "[Agent]" in guideline()
+    assert read_guideline() in system
+    assert "[Agent]" in read_guideline()
     assert {tool["function"]["name"] for tool in model.calls[0].tools} == {
         "nodes",
         "items",

@@ -10,24 +10,24 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from navloom.graphs.chat.chat import build_graph
-from navloom.graphs.chat.exchange import now_of, pose_at
+from navloom.graphs.chat.chat_turn import robot_context, start_pose
 from navloom.graphs.chat.state import Context
 from navloom.scenes.scene import Edge, Floor, Item, Link, Region, Scene, Viewpoint
 from navloom.sim.agent_handle import AgentHandle, pose_record
 from navloom.sim.graph import GraphSimulator
-from navloom.tools.chat.places import Now, Past
+from navloom.tools.chat.places import Past, RobotContext
 from tests.graphs.states import run
 
 __all__ = ["Chat", "home", "standing"]
 
 
-def standing(viewpoint: str, past: Past = ()) -> Now:
+def standing(viewpoint: str, past: Past = ()) -> RobotContext:
     """A robot in the home, as its tools are told of it."""
     walker = AgentHandle(GraphSimulator(home()), "robot")
-    walker.start(pose_at(walker.scene, viewpoint, 0.0), 0)
-    pose = pose_record(pose_at(walker.scene, viewpoint, 0.0))
+    walker.start(start_pose(walker.scene, viewpoint, 0.0), 0)
+    pose = pose_record(start_pose(walker.scene, viewpoint, 0.0))
     state = {"pose": pose, "seed": 0, "trajectory": [list(pose.values())], "past": past}
-    return now_of(state, walker)
+    return robot_context(state, walker)
 
 
 def home() -> Scene:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from navloom.cli.chat.slashes import run_command
-from navloom.graphs.chat.talk import Listener, Talk
+from navloom.graphs.chat.chat_driver import ChatDisplay, ChatDriver
 from navloom.scenes.scene import Scene
 from tests.graphs.chat.dialogue_file import Turn
 
@@ -19,7 +19,7 @@ SAME = 0.35
 
 
 @dataclass
-class View(Listener):
+class View(ChatDisplay):
     """A display that keeps what it is shown."""
 
     lines: list[tuple[str, str]] = field(default_factory=list)
@@ -86,7 +86,7 @@ class After:
 class Sitting:
     """One dialogue under way, with the calls that the command line makes."""
 
-    def __init__(self, talk: Talk, view: View) -> None:
+    def __init__(self, talk: ChatDriver, view: View) -> None:
         self.talk, self.view, self.ended = talk, view, False
         self._earlier: list[tuple[_Stand, bool]] = []
 

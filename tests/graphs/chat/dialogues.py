@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from navloom.graphs.chat.chat_driver import ChatDriver
 from navloom.graphs.chat.state import Context
-from navloom.graphs.chat.talk import Talk
 from navloom.graphs.chat.threads import open_thread
 from navloom.models.model_registry import get_model
 from navloom.sim.registry import get_simulator
@@ -148,7 +148,7 @@ async def follow(dialogue: Dialogue, model: str = "builtin/heuristic") -> Verdic
     # What /save writes goes where nobody misses it.
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         async with open_thread(None) as saver:
-            talk = Talk(context, saver, view)
+            talk = ChatDriver(context, saver, view)
             await talk.open(**({"start": dialogue.start} if dialogue.start else {}))
             verdict = await _followed(dialogue, Sitting(talk, view))
             await talk.close()

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from navloom.graphs.chat.exchange import pose_at
+from navloom.graphs.chat.chat_turn import start_pose
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.scene_uri import load_scene
 from navloom.sim.graph import GraphSimulator
-from navloom.tools.chat.meant import resolve, respelled
-from navloom.tools.chat.places import Now, Place, rooms_opposite
-from navloom.tools.chat.wishes import read_wish, respell
+from navloom.tools.chat.place_query import correct_word, parse_query
+from navloom.tools.chat.place_resolver import correct_spelling, resolve_place
+from navloom.tools.chat.places import Place, RobotContext, rooms_opposite
 from tests.graphs.chat.chat_home import home, standing
 
 
@@ -43,7 +43,7 @@ from tests.graphs.chat.chat_home import home, standing
     ],
 )
 def test_places(words: str, end: str) -> None:
-    found = resolve(standing("c2"), words)
+    found = resolve_place(standing("c2"), words)
     assert isinstance(found, Place)
     assert found.id == end
 
@@ -59,7 +59,7 @@ def test_places(words: str, end: str) -> None:
     ],
 )
 def test_a_name_with_a_slip_is_asked_about(words: str, which: list[str]) -> None:
-    found = resolve(standing("c2"), words)
+    found = resolve_place(standing("c2"), words)
     assert isinstance(found, dict)
     assert [each["place"] for each in found["which"]] == which
 
@@ -73,7 +73,7 @@ def test_a_name_with_a_slip_is_asked_about(words: str, which: list[str]) -> None
     ],
 )
 def test_what_is_missing_is_answered_with_what_is_like_it(words: str, alike: str) -> None:
-    found = resolve(standing("c2"), words)
+    found = resolve_place(standing("c2"), words)
     assert isinstance(found, dict)
     assert [each["name"] for each in found["alike"]] == [alike]
     assert "hallway" not in found["error"] or alike == "bunk bed"
@@ -93,20 +93,20 @@ def test_what_is_talked_of_is_there() -> None:
         "the room next to that room": "Hallway_1",
     }
     for words, end in said.items():
-        found = resolve(standing("c2", past), words)
+        found = resolve_place(standing("c2", past), words)
         assert isinstance(found, Place), words
         assert found.id == end, words
 
 
 def test_the_other_one_leaves_out_all_that_were_refused_in_a_row() -> None:
     past = [{"kind": "room", "id": each, "name": "bedroom"} for each in ("Kitchen_4", "Bedroom_3")]
-    found = resolve(standing("c2", past), "the other one")
+    found = resolve_place(standing("c2", past), "the other one")
     assert isinstance(found, Place)
     assert found.id == "Bedroom_2"
 
 
 def test_an_attic_on_the_first_floor_is_none() -> None:
-    found = resolve(standing("c2"), "the attic on floor 1")
+    found = resolve_place(standing("c2"), "the attic on floor 1")
     assert isinstance(found, dict)
     assert found["error"].startswith("There is no such attic; there is one upstairs")
 
@@ -115,26 +115,26 @@ def test_an_attic_on_the_first_floor_is_none() -> None:
 def test_any_words_have_an_answer(words: str) -> None:
     scene = home()
     past = [{"kind": "room", "id": "Bedroom_2", "name": "bedroom"}]
-    found = resolve(standing("c0", past), words)
+    found = resolve_place(standing("c0", past), words)
     if isinstance(found, dict):
         line = found.get("error") or found["question"]
         assert "\n" not in line
         assert len(line) < 500
     else:
         assert found.viewpoint in scene.viewpoint_by_id
-    read_wish(words)
+    parse_query(words)
 
 
 @pytest.mark.parametrize("word", ["walking", "nice", "sweet", "possibly", "dark", "bunch"])
 def test_a_word_of_english_is_no_slip(word: str) -> None:
-    assert respelled(home(), word) is None
+    assert correct_spelling(home(), word) is None
 
 
 @pytest.mark.parametrize(
     ("said", "meant"), [("terase", "terrace"), ("bedrm", "bedroom"), ("batroom", "bathroom")]
 )
 def test_two_letters_of_a_short_word_may_be_wrong(said: str, meant: str) -> None:
-    assert respell(said, ["terrace", "bedroom", "bathroom", "bed", "tray"]) == meant
+    assert correct_word(said, ["terrace", "bedroom", "bathroom", "bed", "tray"]) == meant
 
 
 def test_ordinals_count_what_was_told() -> None:
@@ -142,25 +142,25 @@ def test_ordinals_count_what_was_told() -> None:
         {"kind": "room", "id": each, "name": "bedroom", "turn": 1}
         for each in ("Bedroom_3", "Bedroom_2")
     ]
-    found = resolve(standing("k", past), "the second one")
+    found = resolve_place(standing("k", past), "the second one")
     assert isinstance(found, Place)
     assert found.id == "Bedroom_2"
-    assert "error" in resolve(standing("k", past), "the third one")
+    assert "error" in resolve_place(standing("k", past), "the third one")
 
 
 def test_words_that_name_nothing_do_not_hide_a_name() -> None:
-    found = resolve(standing("k"), "the bunch attic")
+    found = resolve_place(standing("k"), "the bunch attic")
     assert isinstance(found, Place)
     assert found.id == "Attic_5"
-    assert "error" in resolve(standing("k"), "the garage attic")
+    assert "error" in resolve_place(standing("k"), "the garage attic")
 
 
 def test_a_thing_is_named_by_its_room() -> None:
     simulator = GraphSimulator(load_scene("demo:house"))
     scene = simulator.scene
-    body = (pose_at(scene, scene.viewpoints[0].id, 0.0), DEFAULT_BODY)
-    now = Now(scene, simulator.reset({"robot": body})["robot"])
-    found = resolve(now, "the kids' bed")
+    body = (start_pose(scene, scene.viewpoints[0].id, 0.0), DEFAULT_BODY)
+    now = RobotContext(scene, simulator.reset({"robot": body})["robot"])
+    found = resolve_place(now, "the kids' bed")
     assert isinstance(found, Place)
     assert found.region == "Kids_room_10"
 

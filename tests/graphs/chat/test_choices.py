@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from navloom.errors import UsageError
-from navloom.graphs.chat.baseline import choose
-from navloom.graphs.chat.exchange import choices_of
-from navloom.graphs.chat.listener import intents_of
+from navloom.graphs.chat.baseline import choose_place
+from navloom.graphs.chat.chat_turn import answer_choices
+from navloom.graphs.chat.intent_parser import parse_intents
 from navloom.scenes.scene_uri import load_scene
-from navloom.tools.chat.meant import resolve
-from navloom.tools.chat.places import Place, name_of, place_again
+from navloom.tools.chat.place_resolver import resolve_place
+from navloom.tools.chat.places import Place, restore_place, unique_name
 from tests.graphs.chat.chat_home import Chat, home, standing
 
 
@@ -74,7 +74,7 @@ def test_a_slip_is_answered_by_yes_or_no(answer: str, at: str) -> None:
     ],
 )
 def test_other_questions_have_those_that_their_form_has(question: str, choices: list[str]) -> None:
-    assert choices_of(question, []) == choices
+    assert answer_choices(question, []) == choices
 
 
 def test_a_number_is_no_distance_and_no_room() -> None:
@@ -84,21 +84,21 @@ def test_a_number_is_no_distance_and_no_room() -> None:
     ]
     for answer in ("number {}", "{}", "the {}", "option {}, please"):
         for number in range(1, 7):
-            chosen = choose(answer.format(number), which)
+            chosen = choose_place(answer.format(number), which)
             assert chosen == which[number - 1]["place"], answer.format(number)
-    assert choose("bedroom 4", which) == "Bedroom_4"
+    assert choose_place("bedroom 4", which) == "Bedroom_4"
 
 
 def leads_to(scene_place: str, words: str, here: str) -> bool:
-    intents = [each for each in intents_of(f"go to {words}") if each.tool]
+    intents = [each for each in parse_intents(f"go to {words}") if each.tool]
     assert [each.tool for each in intents] == ["go_to"], words
-    found = resolve(standing(here), intents[0].args["place"])
+    found = resolve_place(standing(here), intents[0].args["place"])
     return isinstance(found, Place) and found.id == scene_place
 
 
 def test_a_name_means_one_room_or_thing() -> None:
     scene = home()
-    names = {id_: name_of(scene, id_) for id_ in ("Kitchen_4", "Bedroom_3", "i3", "i5")}
+    names = {id_: unique_name(scene, id_) for id_ in ("Kitchen_4", "Bedroom_3", "i3", "i5")}
     assert names == {
         "Kitchen_4": "the kitchen",
         "Bedroom_3": "Bedroom 3",
@@ -109,7 +109,7 @@ def test_a_name_means_one_room_or_thing() -> None:
         for here in ("c0", "k", "d", "a"):
             assert leads_to(id_, name, here), (name, here)
     with pytest.raises(UsageError, match="has no room or thing 'Kitchen_9'"):
-        name_of(scene, "Kitchen_9")
+        unique_name(scene, "Kitchen_9")
 
 
 @pytest.mark.slow
@@ -120,10 +120,10 @@ def test_every_room_and_thing_of_a_home_is_reached_by_its_name() -> None:
     things = [each.id for each in scene.items if "chair" in each.id or "picture" in each.id]
     assert len(things) > 5
     for id_ in [*(region.id for region in scene.regions), *things]:
-        place = place_again(scene, here, {"kind": "thing", "id": id_, "name": id_})
+        place = restore_place(scene, here, {"kind": "thing", "id": id_, "name": id_})
         if place is None or place.viewpoint is None:
             continue
-        name = name_of(scene, id_)
+        name = unique_name(scene, id_)
         chat.say(f"go to {name}")
         room = scene.viewpoint_by_id[chat.at].region
         assert room == place.region if id_ in scene.region_by_id else chat.at == place.viewpoint

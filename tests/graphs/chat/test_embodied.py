@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from navloom.graphs.chat.exchange import looked
-from navloom.graphs.chat.listener import plain
+from navloom.graphs.chat.chat_turn import observe_robot
+from navloom.graphs.chat.intent_parser import normalize
 from navloom.models import get_model
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.scene_uri import load_scene
@@ -41,7 +41,7 @@ def test_it_drives_off_the_graph_and_back_and_undo_is_exact() -> None:
     assert talk.state["pose"] == pose
     other = AgentHandle(driving(), "robot")
     assert isinstance(other.simulator, BodySimulator)
-    assert looked(talk.state, other).pose.position == tuple(pose["position"])
+    assert observe_robot(talk.state, other).pose.position == tuple(pose["position"])
     assert talk.say("go to the kitchen").startswith("I am in the kitchen now.")
     assert "beside" not in talk.state["pose"]
     talk.call({"undo": True})
@@ -77,7 +77,7 @@ def test_a_thread_stays_in_its_body() -> None:
     ],
 )
 def test_metres_are_made_plain(said: str, meant: str) -> None:
-    assert plain(said) == meant
+    assert normalize(said) == meant
 
 
 @pytest.mark.slow

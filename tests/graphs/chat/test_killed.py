@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from navloom.graphs.chat.chat_driver import ChatDisplay, ChatDriver
 from navloom.graphs.chat.state import Context
-from navloom.graphs.chat.talk import Listener, Talk
-from navloom.graphs.chat.threads import open_thread, threads_of
+from navloom.graphs.chat.threads import list_threads, open_thread
 from navloom.sim.graph import GraphSimulator
 from tests.graphs.chat.chat_home import home
 
@@ -18,7 +18,7 @@ WALK = """
 import asyncio, sys
 from pathlib import Path
 from navloom.graphs.chat.state import Context
-from navloom.graphs.chat.talk import Listener, Talk
+from navloom.graphs.chat.chat_driver import Listener, Talk
 from navloom.graphs.chat.threads import open_thread
 from navloom.sim.graph import GraphSimulator
 from tests.graphs.chat.chat_home import home
@@ -39,7 +39,7 @@ asyncio.run(main())
 """
 
 
-class Silent(Listener):
+class Silent(ChatDisplay):
     def said(self, who: str, text: str) -> None: ...
 
     def moved(self, pose: object) -> None: ...
@@ -57,10 +57,10 @@ async def test_a_walk_that_is_killed_goes_on_in_another_process(
         child.kill()
     # The first is the walk's beginning; what is told last is on disk, and perhaps the hop after it.
     assert seen == ["c0", "c1", "c2"]
-    (listed,), notes = await threads_of(tmp_path)
+    (listed,), notes = await list_threads(tmp_path)
     assert (listed.name, listed.held, notes) == ("t", False, [])
     async with open_thread(file) as saver:
-        talk = Talk(Context(simulator=GraphSimulator(home())), saver, Silent(), thread="t")
+        talk = ChatDriver(Context(simulator=GraphSimulator(home())), saver, Silent(), thread="t")
         assert await talk.open()
         at = talk.trail[-1][0]
         assert at in ("c2", "c3")
@@ -81,7 +81,7 @@ async def test_a_walk_that_is_killed_goes_on_in_another_process(
         await talk.close()
     async with open_thread(file) as saver:
         lines = talk.transcript
-        again = Talk(Context(simulator=GraphSimulator(home())), saver, Silent(), thread="t")
+        again = ChatDriver(Context(simulator=GraphSimulator(home())), saver, Silent(), thread="t")
         await again.open()
         # It is said once.
         assert again.transcript == lines
@@ -96,12 +96,12 @@ async def test_words_that_were_never_answered_are_said_to_be(tmp_path: Path) -> 
         with ModelServer(["I never come to say all of this."], faults=[Stall(30)]) as server:
             model = get_model("openai/any", base_url=server.openai_url, api_key="test")
             context = Context(simulator=GraphSimulator(home()), model=model)
-            talk = Talk(context, saver, Silent(), thread="t")
+            talk = ChatDriver(context, saver, Silent(), thread="t")
             await talk.open(start="c0")
             talk.listener.writing = lambda _: talk.break_off()  # type: ignore[method-assign]
             await talk.hear("hello")
             await talk.close()
-        talk = Talk(Context(simulator=GraphSimulator(home())), saver, Silent(), thread="t")
+        talk = ChatDriver(Context(simulator=GraphSimulator(home())), saver, Silent(), thread="t")
         await talk.open()
         assert [line["text"] for line in talk.transcript] == [
             "hello",

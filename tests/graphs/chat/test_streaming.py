@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage
 
+from navloom.graphs.chat.chat_driver import ChatDisplay, ChatDriver
 from navloom.graphs.chat.state import Context
-from navloom.graphs.chat.talk import Listener, Talk
 from navloom.graphs.chat.threads import open_thread
 from navloom.models.model_call import call_settings
 from navloom.models.model_registry import get_model
@@ -26,7 +26,7 @@ GO = AIMessage(
 SAID = "I am in the kitchen now. There is a fridge, and a long table by the window."
 
 
-class Shown(Listener):
+class Shown(ChatDisplay):
     """All that a display is told, in order."""
 
     def __init__(self) -> None:
@@ -50,14 +50,14 @@ class Shown(Listener):
 
 async def talked(
     wire: str, replies: list[Any], *faults: Fault | None, words: str = "go to the kitchen"
-) -> tuple[Talk, Shown, int]:
+) -> tuple[ChatDriver, Shown, int]:
     shown = Shown()
     with ModelServer(replies, faults=faults) as server:
         base = server.url if wire == "anthropic" else server.openai_url
         model = get_model(f"{wire}/gpt-4o", base_url=base, api_key="test")
         async with open_thread(None) as saver:
             context = Context(simulator=GraphSimulator(home()), model=model)
-            talk = Talk(context, saver, shown)
+            talk = ChatDriver(context, saver, shown)
             await talk.open(start="c0")
             await talk.hear(words)
             await talk.close()
@@ -121,7 +121,7 @@ async def test_words_that_were_broken_off_are_forgotten() -> None:
     with ModelServer([SAID], faults=[Stall(30)]) as server:
         model = get_model("openai/gpt-4o", base_url=server.openai_url, api_key="test")
         async with open_thread(None) as saver:
-            talk = Talk(Context(simulator=GraphSimulator(home()), model=model), saver, shown)
+            talk = ChatDriver(Context(simulator=GraphSimulator(home()), model=model), saver, shown)
             await talk.open(start="c0")
             hearing = asyncio.create_task(talk.hear("hello"))
             async with asyncio.timeout(20):

@@ -9,20 +9,20 @@ from pathlib import Path
 import pytest
 
 from navloom.errors import UsageError
+from navloom.graphs.chat.chat_driver import ChatDisplay, ChatDriver
 from navloom.graphs.chat.state import Context
-from navloom.graphs.chat.talk import Listener, Talk
 from navloom.graphs.chat.threads import (
     delete_thread,
+    list_threads,
     open_thread,
     rename_thread,
     thread_file,
-    threads_of,
 )
 from navloom.sim.graph import GraphSimulator
 from tests.graphs.chat.chat_home import home
 
 
-class Silent(Listener):
+class Silent(ChatDisplay):
     def said(self, who: str, text: str) -> None: ...
 
     def moved(self, pose: object) -> None: ...
@@ -30,7 +30,7 @@ class Silent(Listener):
 
 async def speak(folder: Path, name: str, *lines: str) -> list[str]:
     async with open_thread(thread_file(name, folder)) as saver:
-        talk = Talk(Context(simulator=GraphSimulator(home())), saver, Silent(), thread=name)
+        talk = ChatDriver(Context(simulator=GraphSimulator(home())), saver, Silent(), thread=name)
         await talk.open(start="c0")
         for line in lines:
             await talk.hear(line)
@@ -51,13 +51,13 @@ sys.stdin.read()
 
 
 async def test_what_is_listed_of_each_and_broken_ones_are_notes(tmp_path: Path) -> None:
-    assert await threads_of(tmp_path / "none") == ([], [])
+    assert await list_threads(tmp_path / "none") == ([], [])
     await speak(tmp_path, "first", "go to the kitchen")
     await speak(tmp_path, "second")
     (tmp_path / "torn.sqlite").write_bytes(b"no database at all" * 99)
     (tmp_path / "notes.txt").write_text("none of ours")
     before = {each.name: each.read_bytes() for each in tmp_path.iterdir()}
-    found, notes = await threads_of(tmp_path)
+    found, notes = await list_threads(tmp_path)
     assert [(each.name, each.lines, each.last, each.held) for each in found] == [
         ("second", 0, "", False),
         ("first", 2, "I am in the kitchen now.", False),
@@ -74,7 +74,7 @@ async def test_one_that_is_open_is_listed_and_left_alone(tmp_path: Path) -> None
     await speak(tmp_path, "theirs", "go to the kitchen")
     file = thread_file("theirs", tmp_path)
     async with open_thread(thread_file("ours", tmp_path)) as saver:
-        talk = Talk(Context(simulator=GraphSimulator(home())), saver, Silent(), thread="ours")
+        talk = ChatDriver(Context(simulator=GraphSimulator(home())), saver, Silent(), thread="ours")
         await talk.open(start="c0")
         await talk.hear("turn left")
         with subprocess.Popen(
@@ -82,7 +82,7 @@ async def test_one_that_is_open_is_listed_and_left_alone(tmp_path: Path) -> None
         ) as other:
             assert other.stdout is not None
             assert other.stdout.readline() == b"held\n"
-            found, notes = await threads_of(tmp_path)
+            found, notes = await list_threads(tmp_path)
             assert [(each.name, each.lines, each.held) for each in found] == [
                 ("ours", 2, True),
                 ("theirs", 2, True),
@@ -115,13 +115,13 @@ async def test_one_that_changes_is_read_anew_and_one_of_another_name_is_a_note(
 ) -> None:
     await speak(tmp_path, "one", "go to the kitchen")
     for lines in (2, 4, 6):
-        (found,), notes = await threads_of(tmp_path)
+        (found,), notes = await list_threads(tmp_path)
         assert (found.lines, notes) == (lines, [])
         await speak(tmp_path, "one", "turn left")
     (tmp_path / "one.sqlite").rename(tmp_path / "two.sqlite")
     # What has not begun is none yet.
     async with open_thread(tmp_path / "new.sqlite"):
-        assert await threads_of(tmp_path) == (
+        assert await list_threads(tmp_path) == (
             [],
             ["two.sqlite cannot be read: it holds no conversation of this name"],
         )

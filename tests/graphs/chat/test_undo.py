@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from navloom.errors import UsageError
+from navloom.graphs.chat.chat_driver import ChatDisplay, ChatDriver
 from navloom.graphs.chat.state import Context
-from navloom.graphs.chat.talk import Listener, Talk
 from navloom.graphs.chat.threads import open_thread
 from navloom.sim.graph import GraphSimulator
 from tests.graphs.chat.chat_home import home
@@ -20,7 +20,7 @@ from tests.graphs.chat.chat_home import home
 class Speaker:
     """A person at a conversation that is kept in a file; may speak while the robot walks."""
 
-    def __init__(self, talk: Talk) -> None:
+    def __init__(self, talk: ChatDriver) -> None:
         self.talk = talk
 
     async def say(
@@ -30,7 +30,7 @@ class Speaker:
         left, cut = [hops], []
         before = self.talk.listener
 
-        class Watch(Listener):
+        class Watch(ChatDisplay):
             def said(self, who: str, text: str) -> None:
                 before.said(who, text)
 
@@ -58,7 +58,7 @@ class Speaker:
         return [line["text"] for line in self.talk.transcript]
 
 
-class Silent(Listener):
+class Silent(ChatDisplay):
     def said(self, who: str, text: str) -> None: ...
 
     def moved(self, pose: Mapping[str, Any]) -> None: ...
@@ -67,7 +67,7 @@ class Silent(Listener):
 @asynccontextmanager
 async def at_home(file: Path) -> AsyncIterator[Speaker]:
     async with open_thread(file) as saver:
-        talk = Talk(Context(simulator=GraphSimulator(home())), saver, Silent())
+        talk = ChatDriver(Context(simulator=GraphSimulator(home())), saver, Silent())
         await talk.open(start="c0")
         yield Speaker(talk)
         await talk.close()

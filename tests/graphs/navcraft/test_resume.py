@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from navloom.graphs.calling import paid_so_far
+from navloom.graphs.invocation import usage_so_far
 from navloom.graphs.navcraft import collab as navcraft_collab
 from navloom.graphs.navcraft.collab import Context
 from navloom.models.scripted import ScriptedChatModel
@@ -27,10 +27,10 @@ async def test_each_model_call_is_made_once_whichever_breaks(broken: int) -> Non
         with pytest.raises(RuntimeError, match="power cut"):
             await graph.ainvoke({"seed": 1, "phase_1": None}, config, context=context)
         # Also what was paid in the errand, which is a graph within this one.
-        assert len(paid_so_far(await graph.aget_state(config, subgraphs=True))) == broken
+        assert len(usage_so_far(await graph.aget_state(config, subgraphs=True))) == broken
         end = await graph.ainvoke(None, config, context=context)
     # The script would fail on a call too many and on a reply too many.
     assert end["result"]["verdict"] == "relay"
     assert end["result"]["navloom"]["turns"] == 4
     assert len(end["paid"]) == 4
-    assert len(paid_so_far(await graph.aget_state(config, subgraphs=True))) == 4
+    assert len(usage_so_far(await graph.aget_state(config, subgraphs=True))) == 4

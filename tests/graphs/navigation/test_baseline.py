@@ -17,7 +17,12 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
 from navloom.errors import ModelError
 from navloom.graphs.navigation.baseline.follower import NO_LENGTH, TUNED, Follower
-from navloom.graphs.navigation.baseline.home_words import Route, bag, likeness, read_route
+from navloom.graphs.navigation.baseline.instruction_parser import (
+    ParsedInstruction,
+    match_score,
+    parse_instruction,
+    word_set,
+)
 from navloom.graphs.navigation.baseline.policy import (
     STOP_CHANCE,
     heuristic_navigator,
@@ -25,7 +30,7 @@ from navloom.graphs.navigation.baseline.policy import (
     random_navigator,
     random_oracle,
 )
-from navloom.graphs.navigation.baseline.prompt_view import Past, read_view
+from navloom.graphs.navigation.baseline.prompt_parser import PastStep, read_view
 from navloom.models.builtin import PolicyRequest, make
 from navloom.models.model_spec import ModelOptions
 
@@ -467,19 +472,23 @@ def test_the_end_of_stdin_is_one_line_and_a_long_line_is_cut(
 
 
 def test_words_are_compared_by_what_they_mean() -> None:
-    assert bag("The sofas and a refrigerator in the corridor") == {"couch", "fridge", "hallway"}
-    assert likeness(bag("kitchen"), bag("kitchen")) == 1
-    assert 0 < likeness(bag("kitchen"), bag("a stove")) < 1
-    assert likeness(bag("kitchen"), bag("a bed")) == 0
-    assert likeness(frozenset(), bag("a bed")) == 0
+    assert word_set("The sofas and a refrigerator in the corridor") == {
+        "couch",
+        "fridge",
+        "hallway",
+    }
+    assert match_score(word_set("kitchen"), word_set("kitchen")) == 1
+    assert 0 < match_score(word_set("kitchen"), word_set("a stove")) < 1
+    assert match_score(word_set("kitchen"), word_set("a bed")) == 0
+    assert match_score(frozenset(), word_set("a bed")) == 0
 
 
-def goals(route: Route) -> list[list[str]]:
+def goals(route: ParsedInstruction) -> list[list[str]]:
     return [sorted(goal) for goal in route.goals]
 
 
 def test_an_instruction_is_split_into_clauses() -> None:
-    route = read_route(
+    route = parse_instruction(
         "Exit the bathroom and turn left. Go up the stairs, then wait by the chair and the table."
     )
     assert [(c.turn, c.climb, c.leaves) for c in route.clauses] == [
@@ -489,15 +498,15 @@ def test_an_instruction_is_split_into_clauses() -> None:
         (None, None, False),
     ]
     assert goals(route) == [["chair", "table"]]
-    assert goals(read_route("Go to the bedroom and find the lamp.")) == [["bedroom", "lamp"]]
-    assert goals(read_route("Find a TV or a monitor.")) == [["tv"], ["monitor"]]
-    assert len(read_route("turn left. " * 500).clauses) <= 24
-    assert read_route("...").clauses[0].turn == "Front"
+    assert goals(parse_instruction("Go to the bedroom and find the lamp.")) == [["bedroom", "lamp"]]
+    assert goals(parse_instruction("Find a TV or a monitor.")) == [["tv"], ["monitor"]]
+    assert len(parse_instruction("turn left. " * 500).clauses) <= 24
+    assert parse_instruction("...").clauses[0].turn == "Front"
 
 
 def test_where_something_stands_is_less_sure_than_a_turn() -> None:
     turn, stands, of = (
-        read_route(text).clauses[0]
+        parse_instruction(text).clauses[0]
         for text in ("Turn right.", "Pass the piano on your right.", "Go right of the piano.")
     )
     assert (turn.turn, stands.turn, of.turn) == ("Right", "Right", None)
@@ -507,7 +516,7 @@ def test_where_something_stands_is_less_sure_than_a_turn() -> None:
 def test_one_set_of_rules_knows_how_long_paths_are_and_the_other_does_not() -> None:
     """Steps alone make the first stop; they do not move the second."""
     view = read_view(asked(prompt("Find the oven in the kitchen.")))
-    walks = [replace(view, past=(Past(0.0, "a hallway"),) * n) for n in (14, 20)]
+    walks = [replace(view, past=(PastStep(0.0, "a hallway"),) * n) for n in (14, 20)]
     moved = {
         weights: Follower(walks[1], weights).stopping - Follower(walks[0], weights).stopping
         for weights in (TUNED, NO_LENGTH)

@@ -8,11 +8,11 @@ import pytest
 
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.navigator import Context, build_decider
-from navloom.graphs.navigation.text import get_memory
+from navloom.graphs.navigation.prompt_text import get_memory
 from navloom.models.scripted import ScriptedChatModel
 from navloom.sim.agent_handle import AgentHandle, pose_record
 from navloom.sim.graph import GraphSimulator
-from navloom.tools.navigation.steps import Step
+from navloom.tools.navigation.step_records import NavStep
 from tests.graphs.navigation.walks import GIVEN
 from tests.tools.navcraft.rooms_in_a_row import home
 
@@ -33,7 +33,7 @@ async def decided(simulator: GraphSimulator, context: Context) -> dict[str, Any]
         state = await decider.ainvoke(state, context=context)
         if state["ending"]:
             return state
-        step = Step.read(state["draft"])
+        step = NavStep.read(state["draft"])
         state["steps"] = [*state["steps"], state["draft"]]
         if step.action.kind == "stop":
             return {**state, "ending": "stop"}

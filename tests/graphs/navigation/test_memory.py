@@ -11,10 +11,10 @@ from langchain_core.messages import HumanMessage
 
 import navloom
 from navloom.errors import UsageError
-from navloom.graphs.navigation.baseline.prompt_view import read_view
+from navloom.graphs.navigation.baseline.prompt_parser import read_view
 from navloom.graphs.navigation.context import AGENTS, get_agent
 from navloom.graphs.navigation.navigator import Context
-from navloom.graphs.navigation.text import HistoryMemory, MapMemory, get_memory
+from navloom.graphs.navigation.prompt_text import HistoryMemory, MapMemory, get_memory
 from navloom.models.builtin import PolicyRequest
 from navloom.sim.protocol import Candidate, Observation, Pose
 from tests.graphs.navigation.switches_page import page, variants

@@ -28,7 +28,7 @@ from navloom.scenes.scene import Scene
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.protocol import Pose
 from navloom.tools.navigation.leaks import WITHHELD, find_leaks
-from navloom.tools.navigation.options import Option, options_of
+from navloom.tools.navigation.step_options import MoveOption, options_of
 from tests.graphs.states import run
 from tests.tools.navcraft.rooms_in_a_row import CORNER, HALL, KITCHEN, SINK, STAIRS, STUDY, home
 
@@ -57,7 +57,7 @@ async def ask_oracle(*, scene: Scene, model: Any, knows: Any = "path", **given: 
     return {**state["result"], "paid": state["paid"]}
 
 
-def options_at(scene: Scene, viewpoint: str, heading: float = 0.0) -> list[Option]:
+def options_at(scene: Scene, viewpoint: str, heading: float = 0.0) -> list[MoveOption]:
     simulator = GraphSimulator(scene)
     pose = Pose((0, 0, 0), heading=heading, viewpoint=viewpoint)
     return options_of(simulator.reset({"a": (pose, DEFAULT_BODY)})["a"], heading)
@@ -192,7 +192,7 @@ def test_thoughts_and_quotation_marks_are_no_part_of_an_answer() -> None:
 
 
 async def test_facts_are_in_the_words_that_the_navigator_reads() -> None:
-    option = Option(2, KITCHEN, "Back", "a bright room (node_4, visited)")
+    option = MoveOption(2, KITCHEN, "Back", "a bright room (node_4, visited)")
     with ScriptedChatModel([GOOD]) as model:
         said = await ask_oracle(**asked_for(model, options=[option]))
     assert (said["facts"]["towards"], said["facts"]["direction"]) == ("a bright room", "Back")

@@ -129,7 +129,7 @@ def test_what_was_said_before_stands_once() -> None:
 
 
 def _stop_text() -> str:
-    from navloom.tools.navigation.options import STOP_TEXT
+    from navloom.tools.navigation.step_options import STOP_TEXT
 
     return json.dumps(STOP_TEXT)
 

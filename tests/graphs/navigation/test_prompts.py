@@ -11,7 +11,7 @@ from navloom.errors import UsageError
 from navloom.evals.navigation.request import EvalRequest
 from navloom.graphs.navigation.context import Context
 from navloom.prompts.prompt_loader import load_prompt
-from navloom.tools.navigation.steps import Walk
+from navloom.tools.navigation.step_records import Trajectory
 from tests.graphs.navigation.walks import GIVEN, humans, section, walk
 from tests.tools.navcraft.rooms_in_a_row import CORNER, HALL, KITCHEN, SINK
 
@@ -60,7 +60,7 @@ def test_a_jump_walks_back_over_every_place_between() -> None:
     assert state["result"]["counts"]["steps"] == 5
     assert state["history"][3] == f"Step 4: Going {offered['3']}"
     assert "Visited" not in _options(humans(model.calls[1].messages)[0])
-    assert Walk.read(state["result"]).hop_steps == (0, 1, 2, 3, 3, 3)
+    assert Trajectory.read(state["result"]).hop_steps == (0, 1, 2, 3, 3, 3)
 
 
 def test_a_jump_is_one_step_of_the_limit_and_can_be_called_as_a_tool() -> None:

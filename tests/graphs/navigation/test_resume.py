@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from navloom.graphs.agent import open_checkpoints
+from navloom.graphs.agent_graph import open_checkpoints
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.navigator import Context
 from navloom.models.scripted import ScriptedChatModel

@@ -23,7 +23,7 @@ from navloom.sim.graph import GraphSimulator, candidates_of
 from navloom.sim.media_store import FolderMedia, MemoryMedia
 from navloom.sim.protocol import Observation, Pose
 from navloom.testing import ModelServer
-from navloom.tools.navigation.options import direction_of
+from navloom.tools.navigation.step_options import direction_of
 from tests.graphs.navigation.walks import GIVEN, PictureSimulator, walk
 from tests.graphs.states import run
 from tests.tools.navcraft.rooms_in_a_row import CORNER, HALL, home

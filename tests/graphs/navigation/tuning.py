@@ -36,10 +36,10 @@ from scipy.optimize import minimize
 
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
-from navloom.graphs.navigation.baseline.follower import TUNED, Follower, Weights
-from navloom.graphs.navigation.baseline.prompt_view import Past, WalkView, read_view
+from navloom.graphs.navigation.baseline.follower import TUNED, Follower, FollowerWeights
+from navloom.graphs.navigation.baseline.prompt_parser import PastStep, PromptView, read_view
 from navloom.graphs.navigation.context import Context
-from navloom.graphs.navigation.text import get_memory, render
+from navloom.graphs.navigation.prompt_text import get_memory, render_prompt
 from navloom.models.builtin import PolicyRequest
 from navloom.models.messages import opening_messages
 from navloom.scenes.distances import metre_table, turn_between
@@ -49,7 +49,12 @@ from navloom.sim.agent_handle import AgentHandle, pose_record
 from navloom.sim.captions import captions_for
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.protocol import Pose
-from navloom.tools.navigation.options import Option, noted, options_of, shown
+from navloom.tools.navigation.step_options import (
+    MoveOption,
+    annotate_options,
+    caption_text,
+    options_of,
+)
 
 MOST_STEPS, NEAR_M = 15, 3.0
 PAIRS = (
@@ -69,8 +74,8 @@ PULL = 0.02
 class Stand:
     """Where a walk stands: what is shown, and what each number leads to."""
 
-    view: WalkView
-    options: tuple[Option, ...]
+    view: PromptView
+    options: tuple[MoveOption, ...]
     heading: float
 
 
@@ -102,24 +107,24 @@ class Place:
         memory, options = get_memory(name), options_of(around, heading)
         seen |= memory.look(seen, around)
         state = {"instruction": "Go.", "pose": pose_record(around.pose), "steps": [], "seen": seen}
-        rendered = render(
+        rendered = render_prompt(
             {**state, "history": [], "trajectory": [[]]},
             Context(scene=self.scene, memory=name),
             around,
-            noted(options, memory.notes(seen)),
+            annotate_options(options, memory.notes(seen)),
             can_ask=False,
             shortest=None,
             showing=0,
         )
         return Stand(read_view(PolicyRequest(opening_messages(rendered))), tuple(options), heading)
 
-    def gone(self, stand: Stand, option: Option) -> tuple[float, Past]:
+    def gone(self, stand: Stand, option: MoveOption) -> tuple[float, PastStep]:
         """Where one looks after a move, and the move as the history tells of it."""
         assert option.turn is not None
         heading = (stand.heading + option.turn) % (2 * math.pi)
         words = option.description.partition(" (the ")[0]
         turned = math.radians(round(math.degrees(turn_between(stand.heading, heading)), 2))
-        return heading, Past(turned, shown(words, 200) or "a place without description")
+        return heading, PastStep(turned, caption_text(words, 200) or "a place without description")
 
 
 @dataclass(frozen=True)
@@ -143,9 +148,9 @@ class Course:
     def place(self, episode: Episode) -> Place:
         return self._places[episode.scene]
 
-    def walk(self, episode: Episode, weights: Weights, *, mapped: bool = False) -> Walk:
+    def walk(self, episode: Episode, weights: FollowerWeights, *, mapped: bool = False) -> Walk:
         """One walk by the rules."""
-        place, past, seen = self.place(episode), list[Past](), dict[str, Any]()
+        place, past, seen = self.place(episode), list[PastStep](), dict[str, Any]()
         at, heading, stood = episode.start, episode.heading, [episode.start]
         for _ in range(MOST_STEPS):
             stand = place.stand_with_map(at, heading, seen) if mapped else place.stand(at, heading)
@@ -166,16 +171,16 @@ class Course:
         return any(table.distance(at, goal) < NEAR_M for goal in episode.goals)
 
     def success(
-        self, episodes: Sequence[Episode], weights: Weights, *, mapped: bool = False
+        self, episodes: Sequence[Episode], weights: FollowerWeights, *, mapped: bool = False
     ) -> float:
         """The share of walks that succeed."""
         found = (self.walk(each, weights, mapped=mapped).success for each in episodes)
         return sum(found) / len(episodes)
 
-    def steps(self, episodes: Sequence[Episode]) -> Iterator[tuple[WalkView, int | None]]:
+    def steps(self, episodes: Sequence[Episode]) -> Iterator[tuple[PromptView, int | None]]:
         """The views on reference paths, each with the number of the right way on; None at ends."""
         for episode in episodes:
-            place, past, heading = self.place(episode), list[Past](), episode.heading
+            place, past, heading = self.place(episode), list[PastStep](), episode.heading
             for at, onward in zip_longest(episode.path, episode.path[1:]):
                 stand = place.stand(at, heading)
                 view = replace(stand.view, instruction=episode.instruction, past=tuple(past))
@@ -189,14 +194,18 @@ class Course:
 class Choices:
     """Decisions on reference paths as features of each way on, for a softmax."""
 
-    def __init__(self, steps: Iterable[tuple[WalkView, int | None]], weights: Weights) -> None:
+    def __init__(
+        self, steps: Iterable[tuple[PromptView, int | None]], weights: FollowerWeights
+    ) -> None:
         self.names = [*[(name, k) for name in PAIRS for k in (0, 1)], *[(n, -1) for n in SINGLE]]
         self.rows: list[tuple[NDArray[np.float64], int]] = []
         for view, right in steps:
             if len(view.choices) > 1 and right is not None:
                 self.rows.append(self._row(view, right, weights))
 
-    def _row(self, view: WalkView, right: int, weights: Weights) -> tuple[NDArray[np.float64], int]:
+    def _row(
+        self, view: PromptView, right: int, weights: FollowerWeights
+    ) -> tuple[NDArray[np.float64], int]:
         hand, ids = Follower(view, weights).hand, [choice.id for choice in view.choices]
         found = np.zeros((len(ids), len(self.names)))
         for j, (name, k) in enumerate(self.names):
@@ -209,16 +218,16 @@ class Choices:
         return found, ids.index(right)
 
     @cached_property
-    def _zero(self) -> Weights:
+    def _zero(self) -> FollowerWeights:
         pairs = dict.fromkeys(PAIRS, (0.0, 0.0))
         others = dict.fromkeys((*SINGLE, "visited", "seen", "detour", "new_room"), 0.0)
         advised = dict.fromkeys(("advised_turn", "advised_words", "advised_climb"), 0.0)
         return replace(TUNED, **pairs, **others, **advised)  # type: ignore[arg-type]
 
-    def _one(self, name: str) -> Weights:
+    def _one(self, name: str) -> FollowerWeights:
         return replace(self._zero, **{name: 1.0 if name in SINGLE else (1.0, 1.0)})  # type: ignore[arg-type]
 
-    def fitted(self, weights: Weights) -> Weights:
+    def fitted(self, weights: FollowerWeights) -> FollowerWeights:
         """The weights of choices under which the right ways are most likely."""
         before = np.array([_get(weights, name, k) for name, k in self.names])
 
@@ -240,7 +249,9 @@ class Choices:
         return _with(weights, dict(zip(self.names, found.x, strict=True)))
 
 
-def stopping(steps: Iterable[tuple[WalkView, int | None]], weights: Weights) -> Weights:
+def stopping(
+    steps: Iterable[tuple[PromptView, int | None]], weights: FollowerWeights
+) -> FollowerWeights:
     """The weights of stopping under which ends, and no other places of the paths, are stops."""
     none = replace(weights, **dict.fromkeys((*STOP, *PRIOR), 0.0))  # type: ignore[arg-type]
     ones = [replace(none, **{name: 1.0}) for name in STOP]  # type: ignore[arg-type]
@@ -259,18 +270,18 @@ def stopping(steps: Iterable[tuple[WalkView, int | None]], weights: Weights) -> 
     return replace(none, **{n: round(float(v), 2) for n, v in zip(STOP, found.x, strict=True)})  # type: ignore[arg-type]
 
 
-def _stopping(view: WalkView, one: Weights, weights: Weights) -> float:
+def _stopping(view: PromptView, one: FollowerWeights, weights: FollowerWeights) -> float:
     whole, probe = Follower(view, weights), Follower(view, one)
     vars(probe).update(hand=whole.hand, ranked=whole.ranked)
     return probe.stopping
 
 
-def _get(weights: Weights, name: str, k: int) -> float:
+def _get(weights: FollowerWeights, name: str, k: int) -> float:
     value = getattr(weights, name)
     return float(value if k < 0 else value[k])
 
 
-def _with(weights: Weights, found: Mapping[tuple[str, int], float]) -> Weights:
+def _with(weights: FollowerWeights, found: Mapping[tuple[str, int], float]) -> FollowerWeights:
     values = {n: _get(weights, n, -1) for n in (*SINGLE, *ALONG, *STOP, *PRIOR)}
     pairs = {n: list(getattr(weights, n)) for n in PAIRS}
     for (name, k), value in found.items():
@@ -281,7 +292,9 @@ def _with(weights: Weights, found: Mapping[tuple[str, int], float]) -> Weights:
     return replace(weights, **values, **{n: tuple(pair) for n, pair in pairs.items()})  # type: ignore[arg-type]
 
 
-def climb(success: Callable[[Weights], float], weights: Weights, names: Sequence[str]) -> Weights:
+def climb(
+    success: Callable[[FollowerWeights], float], weights: FollowerWeights, names: Sequence[str]
+) -> FollowerWeights:
     """Move one weight at a time; a move is kept where more of the walks succeed."""
     best = success(weights)
     print(f"  from {best:.4f}", file=sys.stderr, flush=True)

@@ -26,7 +26,7 @@ from navloom.evals.navigation.failure_account import looks_along, seen_from
 from navloom.evals.tasks.registry import load_task
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import load_scene
-from navloom.tools.navigation.options import Option, options_of, told
+from navloom.tools.navigation.step_options import MoveOption, describe_option, options_of
 
 _ANGLE = re.compile(r"(\d+) degrees")
 _METRES = re.compile(r"(\d+\.\d+) m\b")
@@ -64,7 +64,7 @@ class Counted:
         return ", ".join(f"{name} {n} of {of} ({n / of:.1%})" for name, (n, of) in shares.items())
 
 
-def _options(scene: Scene, viewpoint: str, heading: float) -> list[Option]:
+def _options(scene: Scene, viewpoint: str, heading: float) -> list[MoveOption]:
     return options_of(seen_from(scene, viewpoint, heading), heading)
 
 
@@ -77,7 +77,7 @@ def count(data: Path, split: str) -> dict[str, Counted]:
         for viewpoint in place.viewpoint_by_id:
             options = _options(place, viewpoint, 0.0)
             for form, counted in found.items():
-                texts = Counter(FORMS[form](told(option)) for option in options)
+                texts = Counter(FORMS[form](describe_option(option)) for option in options)
                 counted.viewpoints += 1
                 counted.twins += any(number > 1 for number in texts.values())
     walked = {(e.scene, e.path): e for e in task.episodes}
@@ -94,17 +94,17 @@ def count(data: Path, split: str) -> dict[str, Counted]:
 
 def _steps(
     scene: Scene, path: tuple[str, ...], heading: float
-) -> Iterator[tuple[list[Option], str]]:
+) -> Iterator[tuple[list[MoveOption], str]]:
     for (here, there), look in zip(pairwise(path), looks_along(scene, path, heading), strict=False):
         yield _options(scene, here, look), there
 
 
-def _has_twin(options: list[Option], right: str, form: Callable[[str], str]) -> bool:
+def _has_twin(options: list[MoveOption], right: str, form: Callable[[str], str]) -> bool:
     ours = next(option for option in options if option.viewpoint == right)
     return any(
         other.viewpoint != right
         and other.direction == ours.direction
-        and form(told(other)) == form(told(ours))
+        and form(describe_option(other)) == form(describe_option(ours))
         for other in options
     )
 

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from navloom.models.messages import AnswerError
-from navloom.tools.capnav.answers import (
+from navloom.tools.capnav.answer_parser import (
     compact_schema,
+    normalize_question,
     read_questions,
     response_schema,
-    schema_faults,
-    trimmed,
+    schema_violations,
 )
-from tests.tools.capnav.test_grounding import question
+from tests.tools.capnav.test_question_grounding import question
 
 MOST_CHARACTERS, MOST_QUESTIONS = 200_000, 50
 
@@ -76,24 +76,24 @@ def test_places_and_listed_things_are_enumerated_where_that_is_asked_for() -> No
 
 
 def said_of(**changes: Any) -> list[str]:
-    return [fault.message for fault in schema_faults(question(**changes))]
+    return [fault.message for fault in schema_violations(question(**changes))]
 
 
 def test_a_breach_of_the_schema_is_said_in_words() -> None:
     assert said_of() == []
     lacking = {key: part for key, part in question().items() if key != "reason"}
-    assert [fault.message for fault in schema_faults(lacking)] == ["the question lacks reason"]
+    assert [fault.message for fault in schema_violations(lacking)] == ["the question lacks reason"]
     assert said_of(end=3) == ["nodes_involved.end is '3': expected string"]
 
 
 def test_four_breaches_are_told() -> None:
     many = {"scene_type": 1, "question": 2, "reason": 3, "nodes_involved": 4}
-    assert len(schema_faults(many)) == 4
+    assert len(schema_violations(many)) == 4
     worse = question(start=1, start_detail=2, end=3, end_detail=4, intermediate=5)
-    assert len(schema_faults(worse)) == 4
+    assert len(schema_violations(worse)) == 4
 
 
 def test_a_question_is_trimmed_to_the_benchmarks_keys_and_single_spaces() -> None:
     made = question(end_detail="  by \n the sofa ", intermediate=[" Dining_room_4 "])
     given = {**made, "nodes_involved": {**made["nodes_involved"], "more": 1}, "more": 2}
-    assert trimmed(given) == question()
+    assert normalize_question(given) == question()

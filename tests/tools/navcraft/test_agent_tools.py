@@ -12,7 +12,7 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 
 from navloom.graphs.navcraft.single import path_tools, relay_tools
-from navloom.tools.navcraft.paths import check_two_path_and_adjacency
+from navloom.tools.navcraft.task_paths import check_two_path_and_adjacency
 from tests.tools.navcraft.test_relay import row_task
 from tests.tools.navcraft.worlds import ROW, row_house
 

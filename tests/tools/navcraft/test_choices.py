@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from navloom.graphs.navcraft.choices import NamedThing, read_thing, things
-from navloom.graphs.navcraft.collab import Handoff, Offer
+from navloom.graphs.navcraft.choices import NamedItem, list_choosable, read_item
+from navloom.graphs.navcraft.collab import Handoff, RelayOffer
 from navloom.graphs.navcraft.errand_choices import far_places, far_rooms
 from navloom.graphs.navcraft.single import Context
 from navloom.scenes.lexicon import item_names
 from navloom.scenes.scene import Edge, Scene
 from navloom.scenes.scene_uri import load_scene
-from navloom.tools.navcraft.optimum import all_relays
-from navloom.tools.navcraft.paths import admissible_triples
 from navloom.tools.navcraft.relay import RelayChoice, check_collab_path_efficient
-from navloom.tools.navcraft.task import RelayTask
-from navloom.tools.navcraft.wish import Wish, drawn, settled
+from navloom.tools.navcraft.relay_optimum import all_relays
+from navloom.tools.navcraft.relay_spec import RelaySpec, feasible_spec, sample_spec
+from navloom.tools.navcraft.relay_task import RelayTask
+from navloom.tools.navcraft.task_paths import admissible_triples
 from tests.tools.navcraft.worlds import item, row_house
 
 BLIND = Context(scene="demo:flat", compact=True, choices="blind")
@@ -31,8 +31,8 @@ def errand(scene: Scene) -> RelayTask:
     return RelayTask(scene, "Living_room_3", "Study_4", "cup", "Bedroom_1", "book_shelf")
 
 
-def offer(task: RelayTask, settings: Context = RANKED, seed: int = 0, **wish: Any) -> Offer:
-    return Offer(all_relays(task), Wish(**wish), settings, seed)
+def offer(task: RelayTask, settings: Context = RANKED, seed: int = 0, **wish: Any) -> RelayOffer:
+    return RelayOffer(all_relays(task), RelaySpec(**wish), settings, seed)
 
 
 def told(task: RelayTask, seed: int, **wish: Any) -> dict[str, float]:
@@ -83,14 +83,14 @@ def test_every_way_is_a_relay_that_the_tool_confirms_and_as_asked(name: str, str
         thing, asset = (item_names(scene, r, k)[0] for r, k in ((target, "object"), (end, "asset")))
         task = RelayTask(scene, start, target, thing, end, asset)
         relays = all_relays(task, strict=strict)
-        wish = settled(relays, drawn(seed), types="balanced")
-        for way in Offer(relays, wish, RANKED, seed).ways.values() if wish else ():
+        wish = feasible_spec(relays, sample_spec(seed), types="balanced")
+        for way in RelayOffer(relays, wish, RANKED, seed).ways.values() if wish else ():
             choice = RelayChoice(way.helper, way.place.region, way.place.name, way.kind)
             told = check_collab_path_efficient(task, *choice, strict=strict)
             assert told["efficient"]
             assert told["r1_rate"] * (task.solo_metres or 0) == pytest.approx(way.metres)
             assert wish is not None
-            assert wish.why_not(task, choice, told["r1_rate"], told["g_rate"]) is None
+            assert wish.spec_violation(task, choice, told["r1_rate"], told["g_rate"]) is None
             seen += 1
     assert seen > 20
 
@@ -163,7 +163,7 @@ def test_far_rooms_are_so_many_hops_away_or_more_and_reachable() -> None:
     assert far_rooms(scene, "Hall_2", 4) == ["Attic_6"]
     cut = scene.replace(links=scene.links[:2])
     assert far_rooms(cut, "Hall_2", 1) == ["Bedroom_1", "Living_room_3"]
-    assert [*map(str, far_places(scene, NamedThing("cup", "Study_4"), 2))] == [
+    assert [*map(str, far_places(scene, NamedItem("cup", "Study_4"), 2))] == [
         "book_shelf in Bedroom_1",
         "kitchen_counter in Hall_2",
     ]
@@ -172,7 +172,9 @@ def test_far_rooms_are_so_many_hops_away_or_more_and_reachable() -> None:
 def test_six_names_of_a_room_are_offered_surfaces_first() -> None:
     stools = [item(f"{letter} stool", "asset", "Hall_2", 6, 1) for letter in "abcdefg"]
     offered = [
-        thing.name for thing in things(row_house(*stools), "asset") if thing.region == "Hall_2"
+        thing.name
+        for thing in list_choosable(row_house(*stools), "asset")
+        if thing.region == "Hall_2"
     ]
     assert len(offered) == 6
     assert offered[0] == "kitchen_counter"
@@ -186,12 +188,12 @@ def test_what_holds_nothing_is_not_offered() -> None:
         item("refrigerator", "asset", "Pantry_5", 18, 1),
         item("milk", "object", "Bedroom_1", 2, 1),
     )
-    named = [str(thing) for thing in things(scene, "asset")]
+    named = [str(thing) for thing in list_choosable(scene, "asset")]
     assert " ".join(named) == (
         "kitchen_counter in Hall_2 coffee_table in Living_room_3 book_shelf in Attic_6"
     )
-    assert "refrigerator in Pantry_5" in map(str, things(scene, "asset", "milk"))
-    assert [*map(str, far_places(scene, NamedThing("cup", "Study_4"), 2))] == [
+    assert "refrigerator in Pantry_5" in map(str, list_choosable(scene, "asset", "milk"))
+    assert [*map(str, far_places(scene, NamedItem("cup", "Study_4"), 2))] == [
         "kitchen_counter in Hall_2",
         "book_shelf in Attic_6",
     ]
@@ -220,11 +222,11 @@ def test_a_list_keeps_to_what_is_asked() -> None:
 
 def test_a_thing_is_read_by_its_name_and_room() -> None:
     scene = row_house(SHELF)
-    assert read_thing(" cup in Study_4 ", scene, "object") == NamedThing("cup", "Study_4")
-    assert "names no room" in str(read_thing("cup", scene, "object"))
-    assert read_thing("cup in Hall_2", scene, "object") == (
+    assert read_item(" cup in Study_4 ", scene, "object") == NamedItem("cup", "Study_4")
+    assert "names no room" in str(read_item("cup", scene, "object"))
+    assert read_item("cup in Hall_2", scene, "object") == (
         "There is no object 'cup' in Hall_2. There: none."
     )
-    assert read_thing("cup in Study_4", scene, "asset") == (
+    assert read_item("cup in Study_4", scene, "asset") == (
         "There is no asset 'cup' in Study_4. There: none."
     )

@@ -18,37 +18,39 @@ from navloom.tools.navcraft.direct_plan import (
     Variant,
     direct_answer,
     direct_schema,
-    place_of,
-    read_direct,
+    parse_place,
+    read_direct_plan,
     two_stage_plan,
 )
-from navloom.tools.navcraft.direct_rules import broken_direct, many_regions, steps_in_bounds
-from navloom.tools.navcraft.direct_worth import (
+from navloom.tools.navcraft.direct_quality import (
     check_direct_relay,
     direct_record,
-    invalid_because,
-    work_of,
+    stage_violations,
+    workload_of,
 )
-from navloom.tools.navcraft.paths import Errand, ErrandAnswer
+from navloom.tools.navcraft.direct_rules import direct_violations, has_many_regions, steps_in_bounds
 from navloom.tools.navcraft.relay import RelayAnswer, RelayChoice, check_collab_path_efficient
-from navloom.tools.navcraft.task import RelayTask
+from navloom.tools.navcraft.relay_task import RelayTask
+from navloom.tools.navcraft.task_paths import SoloTask, SoloTaskAnswer
 from tests.graphs.navcraft.errands import RELAY, phase_1, phase_2
 from tests.tools.navcraft.direct_answers import ALONE, TOLD, lists, long_house, v1, v2
 from tests.tools.navcraft.worlds import item, near, row_house
 
-ERRAND = Errand("Attic_6", "Study_4", "cup", "Hall_2", "kitchen_counter")
+ERRAND = SoloTask("Attic_6", "Study_4", "cup", "Hall_2", "kitchen_counter")
 FETCH, DELIVER = TOLD["Subtask list"]["robot_1"], TOLD["Subtask list"]["robot_2"]
 
 
 def plan_of(answer: dict[str, Any], variant: Variant = "v1", scene: Any = None) -> Any:
-    plan, faults = read_direct(answer, scene or row_house(), variant)
+    plan, faults = read_direct_plan(answer, scene or row_house(), variant)
     assert faults == []
     return plan
 
 
 def codes(answer: dict[str, Any], variant: Variant = "v1", scene: Any = None) -> list[str]:
     scene = scene or row_house()
-    return [each.code for each in broken_direct(plan_of(answer, variant, scene), scene, variant)]
+    return [
+        each.code for each in direct_violations(plan_of(answer, variant, scene), scene, variant)
+    ]
 
 
 # --- reading ---------------------------------------------------------------------------------
@@ -98,7 +100,7 @@ def test_version_2_takes_a_region_or_a_list_of_them() -> None:
 def test_a_place_is_a_thing_and_the_number_of_its_region(
     text: str, place: MoveTarget | None
 ) -> None:
-    assert place_of(text, row_house()) == place
+    assert parse_place(text, row_house()) == place
 
 
 @pytest.mark.parametrize("quote", ["'", '"', ""])
@@ -114,12 +116,12 @@ def test_keys_are_those_of_the_paper_and_the_prompt_says_them(variant: Variant) 
     system = load_prompt(f"navcraft_direct_{variant}").system
     assert all(f'"{key}"' in system for key in answer)
     for key in answer:
-        plan, faults = read_direct(
+        plan, faults = read_direct_plan(
             {k: a for k, a in answer.items() if k != key}, row_house(), variant
         )
         assert plan is None
         assert [f'"{key}" is missing' in each.message for each in faults] == [True]
-    plan, faults = read_direct({**answer, "Plan": 1}, row_house(), variant)
+    plan, faults = read_direct_plan({**answer, "Plan": 1}, row_house(), variant)
     assert plan is None
     assert "does not belong there" in faults[0].message
 
@@ -154,7 +156,7 @@ scrawled = st.fixed_dictionaries(
 @given(st.dictionaries(st.sampled_from([*v1(), *v2(), "other"]), json_values, max_size=6))
 def test_whatever_is_answered_is_read_or_refused_in_lines(answer: dict[str, Any]) -> None:
     for variant in ("v1", "v2"):
-        plan, faults = read_direct(answer, row_house(), variant)  # type: ignore[arg-type]
+        plan, faults = read_direct_plan(answer, row_house(), variant)  # type: ignore[arg-type]
         assert (plan is None) == bool(faults)
         assert len(faults) <= 12
 
@@ -162,11 +164,11 @@ def test_whatever_is_answered_is_read_or_refused_in_lines(answer: dict[str, Any]
 @given(scrawled)
 def test_whatever_stands_in_the_steps_is_measured(changes: dict[str, Any]) -> None:
     scene = row_house()
-    plan, faults = read_direct(v1(**changes), scene, "v1")
+    plan, faults = read_direct_plan(v1(**changes), scene, "v1")
     if plan is None:
         assert faults
         return
-    assert all("\n" not in each.message for each in broken_direct(plan, scene, "v1"))
+    assert all("\n" not in each.message for each in direct_violations(plan, scene, "v1"))
     record = direct_record(plan, scene)
     assert json.loads(json.dumps(record)) == record
     assert record["no_handover"] == (plan.relay is None)
@@ -248,7 +250,7 @@ def test_a_handoff_next_door_breaks_version_2_alone() -> None:
 
 
 def test_version_2_has_robot_1_fetch() -> None:
-    errand = Errand("Hall_2", "Attic_6", "book", "Bedroom_1", "desk")
+    errand = SoloTask("Hall_2", "Attic_6", "book", "Bedroom_1", "desk")
     relay = RelayChoice("Pantry_5", "Living_room_3", "coffee_table", "Type-A1")
     assert "wrong_roles" in codes(direct_answer("v2", errand, relay), "v2", long_house())
 
@@ -259,7 +261,7 @@ def test_version_2_has_robot_1_fetch() -> None:
 def test_idleness_of_a_relay_by_hand() -> None:
     # Rooms are 4 m apart in a row. robot_1: 8 + 1 to the cup, 1 + 4 + 2 to the table. robot_2:
     # 8 + 2 to the table, where it waits from second 10 to 16, then 2 + 4 + 3 to the counter.
-    work = work_of(plan_of(v1()), row_house())
+    work = workload_of(plan_of(v1()), row_house())
     assert work is not None
     assert work.metres == {"robot_1": near(16), "robot_2": near(19)}
     assert (work.makespan_s, work.both_move_s) == (near(25), near(10))
@@ -276,7 +278,7 @@ def test_a_relay_may_end_before_robot_1_alone_and_not_before_the_best() -> None:
     # 5 + 12 from Pantry_5. Its relay: 5 + 7 to the table, where robot_1 is at 10, and 9 on.
     errand = ERRAND._replace(start="Bedroom_1")
     relay = RelayChoice("Pantry_5", "Living_room_3", "coffee_table", "Type-A1")
-    work = work_of(plan_of(direct_answer("v1", errand, relay)), row_house())
+    work = workload_of(plan_of(direct_answer("v1", errand, relay)), row_house())
     assert work is not None
     assert (work.makespan_s, work.solo_s, work.best_alone_s) == (near(21), near(25), near(17))
     assert not work.no_sooner_than_robot_1
@@ -286,12 +288,12 @@ def test_a_relay_may_end_before_robot_1_alone_and_not_before_the_best() -> None:
 @pytest.mark.parametrize(("one", "two", "metres"), [(ALONE, [], 21), ([], ALONE, 25)])
 def test_a_robot_that_carries_nothing_is_idle(one: Any, two: Any, metres: float) -> None:
     plan, scene = plan_of(v1(**lists(one, two))), row_house()
-    work = work_of(plan, scene)
+    work = workload_of(plan, scene)
     assert work is not None
     assert sorted(work.metres.values()) == [0, near(metres)]
     assert (work.lesser_share, work.both_share, work.makespan_s) == (0, 0, near(metres))
     assert work.no_sooner_than_robot_1
-    assert [each.code for each in invalid_because(plan, scene)] == ["no_task"]
+    assert [each.code for each in stage_violations(plan, scene)] == ["no_task"]
 
 
 def test_steps_that_carry_nothing_are_not_measured() -> None:
@@ -318,27 +320,27 @@ def test_steps_that_carry_nothing_are_not_measured() -> None:
     ],
 )
 def test_valid_is_what_the_two_stages_let_pass(
-    errand: Errand, relay: dict[str, str], code: str | None
+    errand: SoloTask, relay: dict[str, str], code: str | None
 ) -> None:
     scene = row_house(item("toilet", "asset", "Hall_2", 6, 1))
     answer = direct_answer("v1", errand, RelayChoice(**{**RELAY, **relay}))
-    found = [each.code for each in invalid_because(plan_of(answer, scene=scene), scene)]
+    found = [each.code for each in stage_violations(plan_of(answer, scene=scene), scene)]
     assert found == ([] if code is None else [code])
 
 
 def test_what_the_prompts_contradict_is_counted_apart() -> None:
     plan = plan_of(v1())
-    assert (many_regions(plan), steps_in_bounds(plan)) == (True, False)
+    assert (has_many_regions(plan), steps_in_bounds(plan)) == (True, False)
     short = plan_of(v1(**lists(ALONE, ["Move_to('coffee_table_3')"])))
     assert steps_in_bounds(short)
     here = {"robot_1": "Study_4", "robot_2": "Hall_2"}
     few = v1(**{"Robots position": here, "Transfer position": ["Hall_2"]}, **lists(ALONE, []))
-    assert not many_regions(plan_of(few))
+    assert not has_many_regions(plan_of(few))
     assert direct_record(plan, row_house())["valid"] is True
 
 
 def test_a_relay_of_two_stages_is_measured_alike() -> None:
-    errand = ErrandAnswer.model_validate(phase_1()["phase_1"])
+    errand = SoloTaskAnswer.model_validate(phase_1()["phase_1"])
     relay = RelayAnswer.model_validate(phase_2()["phase_2"])
     scene = row_house()
     plan, direct = two_stage_plan(errand, relay, scene), plan_of(v1())
@@ -383,6 +385,6 @@ def test_the_scenes_that_ship_number_their_regions() -> None:
     for each in scene.items:
         if each.region and each.kind in ("object", "asset"):
             number = each.region.rsplit("_", 1)[-1]
-            assert place_of(f"{each.prompt_name}_{number}", scene) == MoveTarget(
+            assert parse_place(f"{each.prompt_name}_{number}", scene) == MoveTarget(
                 each.region, each.prompt_name
             )

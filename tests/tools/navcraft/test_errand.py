@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from navloom.tools.navcraft.paths import errand_schema, read_errand
+from navloom.tools.navcraft.task_paths import read_solo_task, solo_task_schema
 from tests.graphs.navcraft.errands import PATH, phase_1
 from tests.tools.navcraft.worlds import row_house
 
@@ -16,7 +16,7 @@ WALK, SAY = "Single robot travel path", "Task instruction"
 
 
 def test_valid_errand_has_no_violations() -> None:
-    task, wrong = read_errand(phase_1(), row_house())
+    task, wrong = read_solo_task(phase_1(), row_house())
     assert wrong == []
     assert task is not None
     assert task.errand == ("Attic_6", "Study_4", "cup", "Hall_2", "kitchen_counter")
@@ -42,7 +42,7 @@ def test_valid_errand_has_no_violations() -> None:
     ],
 )
 def test_violation(changes: dict[str, Any], code: str, said: str) -> None:
-    _, wrong = read_errand(phase_1(**changes), row_house())
+    _, wrong = read_solo_task(phase_1(**changes), row_house())
     assert code in [violation.code for violation in wrong]
     assert said in " ".join(violation.message for violation in wrong)
     assert all("\n" not in violation.message for violation in wrong)
@@ -51,24 +51,24 @@ def test_violation(changes: dict[str, Any], code: str, said: str) -> None:
 def test_missing_key_is_named() -> None:
     answer = phase_1()
     del answer["phase_1"]["Target object"]
-    _, wrong = read_errand(answer, row_house())
+    _, wrong = read_solo_task(answer, row_house())
     assert [violation.message for violation in wrong] == ['"phase_1" > "Target object" is missing.']
 
 
 @pytest.mark.parametrize("answer", [{}, {"phase_1": None}, {"phase_1": [1]}])
 def test_no_phase_1(answer: dict[str, Any]) -> None:
-    task, wrong = read_errand(answer, row_house())
+    task, wrong = read_solo_task(answer, row_house())
     assert task is None
     assert wrong[0].code == "wrong_form"
 
 
 def test_tau_lengthens_legs() -> None:
-    _, wrong = read_errand(phase_1(), row_house(), tau=3)
+    _, wrong = read_solo_task(phase_1(), row_house(), tau=3)
     assert [violation.code for violation in wrong] == ["leg_too_short", "leg_too_short"]
 
 
 def test_schema_holds_names_to_the_scene() -> None:
-    schema = errand_schema(row_house(), constrain=True)
+    schema = solo_task_schema(row_house(), constrain=True)
     fields = schema["properties"]["phase_1"]["properties"]
     path = fields["Single robot travel path"]["properties"]["robot_1"]
     # Two shortest paths over the six rooms of the house.
@@ -79,7 +79,7 @@ def test_schema_holds_names_to_the_scene() -> None:
         jsonschema.validate(phase_1(**{START: {"robot_1": "Attic_7"}}), schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(phase_1(**{"Target object": "mug"}), schema)
-    free = errand_schema(row_house(), constrain=False)
+    free = solo_task_schema(row_house(), constrain=False)
     jsonschema.validate(phase_1(**{"Target object": "mug"}), free)
 
 
@@ -97,13 +97,13 @@ def test_schema_holds_names_to_the_scene() -> None:
     ],
 )
 def test_a_path_that_is_off_says_where(path: list[str], finding: str) -> None:
-    _, wrong = read_errand(phase_1(**{WALK: {"robot_1": path}}), row_house())
+    _, wrong = read_solo_task(phase_1(**{WALK: {"robot_1": path}}), row_house())
     assert [each.finding for each in wrong] == [finding.format(step=repr(PATH[2]))]
 
 
 def test_a_path_has_400_steps_at_most_and_a_name_200_letters() -> None:
     def codes(**changes: Any) -> set[str]:
-        return {each.code for each in read_errand(phase_1(**changes), row_house())[1]}
+        return {each.code for each in read_solo_task(phase_1(**changes), row_house())[1]}
 
     assert codes(**{WALK: {"robot_1": ["x"] * 400}}) == {"broken_path"}
     assert codes(**{WALK: {"robot_1": ["x"] * 401}}) == {"wrong_form"}
@@ -114,13 +114,13 @@ def test_a_path_has_400_steps_at_most_and_a_name_200_letters() -> None:
 
 def test_legs_have_two_links_where_nothing_is_said() -> None:
     answer = phase_1(**{START: {"robot_1": "Pantry_5"}})
-    assert "leg_too_short" in {each.code for each in read_errand(answer, row_house())[1]}
+    assert "leg_too_short" in {each.code for each in read_solo_task(answer, row_house())[1]}
 
 
 def test_a_leg_without_a_way_has_no_path_to_compare() -> None:
     home = row_house()
     for links, end in ((home.links[:-1], "Hall_2"), (home.links[1:], "Bedroom_1")):
         answer = phase_1(**{END: {"robot_1": end}})
-        codes = {each.code for each in read_errand(answer, home.replace(links=links))[1]}
+        codes = {each.code for each in read_solo_task(answer, home.replace(links=links))[1]}
         assert "not_connected" in codes
         assert not codes & {"broken_path", "path_not_shortest"}

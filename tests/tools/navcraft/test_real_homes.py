@@ -10,12 +10,12 @@ import pytest
 
 from benchmarks.reference import Collab
 from navloom.scenes.scene_uri import iter_scenes, load_scene
-from navloom.tools.navcraft.optimum import all_relays
-from navloom.tools.navcraft.paths import admissible_triples, check_path_and_adjacency
 from navloom.tools.navcraft.relay import check_collab_path_efficient
+from navloom.tools.navcraft.relay_optimum import all_relays
 from navloom.tools.navcraft.relay_schedule import schedule_relay
-from navloom.tools.navcraft.task import RelayTask
-from tests.tools.navcraft.test_optimum import bounded_by_one_robot
+from navloom.tools.navcraft.relay_task import RelayTask
+from navloom.tools.navcraft.task_paths import admissible_triples, check_path_and_adjacency
+from tests.tools.navcraft.test_relay_optimum import bounded_by_one_robot
 from tests.tools.navcraft.worlds import near
 
 pytestmark = [pytest.mark.realdata, pytest.mark.slow]

@@ -26,9 +26,9 @@ from hypothesis import strategies as st
 from benchmarks.reference import Collab
 from navloom.errors import UsageError
 from navloom.scenes.scene import Item, Link, Region, Scene, Viewpoint
-from navloom.tools.navcraft.paths import metric_graph
 from navloom.tools.navcraft.relay import check_collab_path_efficient, guard_violations
-from navloom.tools.navcraft.task import RelayTask, no_such_item, usable_surface
+from navloom.tools.navcraft.relay_task import RelayTask, has_usable_surface, item_not_found
+from navloom.tools.navcraft.task_paths import metric_graph
 from tests.tools.navcraft.worlds import item, row_house, scenes
 
 RELAY = ("Attic_6", "Living_room_3", "coffee_table")
@@ -324,20 +324,20 @@ def test_a_floor_without_viewpoints_cannot_be_reached() -> None:
 )
 def test_a_usable_surface(size: tuple[float, float, float], y: float, usable: bool) -> None:
     thing = Item(id="t", name="t", kind="asset", region="Hall_2", position=(6, y, 0), size=size)
-    assert usable_surface(row_house(thing), thing) is usable
+    assert has_usable_surface(row_house(thing), thing) is usable
     # Seen from a floor 10 m up, the same thing stands just as high above its own floor.
     scene = row_house().replace(floors=(row_house().floors[0].model_copy(update={"height": 10}),))
     up = thing.model_copy(update={"position": (6, y + 10, 0)})
-    assert usable_surface(scene, up) is usable
+    assert has_usable_surface(scene, up) is usable
 
 
 def test_unknown_sizes_and_heights_are_not_held_against_an_asset() -> None:
     scene = row_house()
     thing = item("shelf", "asset", "Hall_2", 6, 1)
-    assert usable_surface(scene, thing)
+    assert has_usable_surface(scene, thing)
     high = thing.model_copy(update={"size": (1.0, 3.0, 1.0)})
-    assert not usable_surface(scene, high)
-    assert usable_surface(scene, high.model_copy(update={"height_known": False}))
+    assert not has_usable_surface(scene, high)
+    assert has_usable_surface(scene, high.model_copy(update={"height_known": False}))
 
 
 def test_an_instance_one_can_use_comes_before_a_nearer_one() -> None:
@@ -462,7 +462,7 @@ def test_an_asset_that_hangs_nowhere_is_infinitely_far() -> None:
 @pytest.mark.parametrize(("names", "more"), [(12, False), (13, True)])
 def test_twelve_names_of_a_region_are_listed(names: int, more: bool) -> None:
     extra = [item(f"n{k:02}", "object", "Attic_6", 22, 0) for k in range(names)]
-    said = no_such_item(row_house(*extra), "Attic_6", "zzz", "object")
+    said = item_not_found(row_house(*extra), "Attic_6", "zzz", "object")
     assert said.endswith(f"It has: {', '.join(f'n{k:02}' for k in range(12))}{', ...' * more}.")
 
 
@@ -470,4 +470,4 @@ def test_twelve_names_of_a_region_are_listed(names: int, more: bool) -> None:
 def test_the_height_of_a_top_is_rounded_to_a_millionth(y: float, usable: bool) -> None:
     low = item("low", "asset", "Hall_2", 6, 0, size=(1.0, 0.0, 1.0))
     placed = low.model_copy(update={"position": (6.0, y, 0.0)})
-    assert usable_surface(row_house(), placed) == usable
+    assert has_usable_surface(row_house(), placed) == usable

@@ -7,7 +7,6 @@ from typing import Any
 import jsonschema
 import pytest
 
-from navloom.tools.navcraft.paths import Errand
 from navloom.tools.navcraft.relay import (
     RelayAnswer,
     RelayChoice,
@@ -15,10 +14,11 @@ from navloom.tools.navcraft.relay import (
     relay_answer,
     relay_answer_schema,
 )
+from navloom.tools.navcraft.task_paths import SoloTask
 from tests.graphs.navcraft.errands import RELAY, phase_2
 from tests.tools.navcraft.worlds import row_house
 
-ERRAND = Errand("Attic_6", "Study_4", "cup", "Hall_2", "kitchen_counter")
+ERRAND = SoloTask("Attic_6", "Study_4", "cup", "Hall_2", "kitchen_counter")
 CHOICE = RelayChoice(**RELAY)
 
 

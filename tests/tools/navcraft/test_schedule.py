@@ -20,19 +20,19 @@ from hypothesis import strategies as st
 
 from navloom.errors import UsageError
 from navloom.scenes.scene import Edge, Link, Scene, Viewpoint
-from navloom.tools.navcraft.optimum import Relays, all_relays
 from navloom.tools.navcraft.relay import check_collab_path_efficient
-from navloom.tools.navcraft.relay_schedule import Wait, schedule_relay, schedule_solo
+from navloom.tools.navcraft.relay_optimum import RelayTable, all_relays
+from navloom.tools.navcraft.relay_schedule import HandoffWait, schedule_relay, schedule_solo
+from navloom.tools.navcraft.relay_task import RelayTask
 from navloom.tools.navcraft.schedule import (
     Overlap,
     RobotStop,
     Speeds,
     Timetable,
     _covered,
-    overlaps,
+    find_overlaps,
     travel_time,
 )
-from navloom.tools.navcraft.task import RelayTask
 from tests.tools.navcraft.test_relay import RELAY, cut_off, row_task
 from tests.tools.navcraft.worlds import item, near, row_house, scenes
 
@@ -40,7 +40,7 @@ from tests.tools.navcraft.worlds import item, near, row_house, scenes
 def test_golden_schedule_a1() -> None:
     schedule = schedule_relay(row_task(), *RELAY, "Type-A1")
     assert schedule.makespan_s == near(25)
-    assert schedule.wait == Wait("robot_1", "Living_room_3", "coffee_table", near(6))
+    assert schedule.wait == HandoffWait("robot_1", "Living_room_3", "coffee_table", near(6))
     assert schedule.waits == {"robot": "robot_1", "seconds": near(6)}
     assert schedule.object_rests_s == 0
     assert [(o.kind, o.seconds) for o in schedule.overlaps] == [("handoff", near(2))]
@@ -152,9 +152,9 @@ def test_two_doors_between_the_same_rooms_are_two_places() -> None:
     scene = two_doors()
     north = crossing("vBedroom_1", "vHall_2", scene=scene)
     south = crossing("south2", "south1", scene=scene)
-    assert overlaps(scene, north, south) == ((), 0.0)
+    assert find_overlaps(scene, north, south) == ((), 0.0)
     back = crossing("vHall_2", "vBedroom_1", scene=scene)
-    met, seconds = overlaps(scene, north, back)
+    met, seconds = find_overlaps(scene, north, back)
     assert [o.kind for o in met] == ["doorway", "edge"]
     assert seconds == near(4)
 
@@ -164,7 +164,7 @@ def test_two_edges_through_one_door_share_the_door_alone() -> None:
     scene = scene.replace(links=scene.links[:1] + scene.links[2:])
     north = crossing("vBedroom_1", "vHall_2", scene=scene)
     south = crossing("south2", "south1", scene=scene)
-    met, seconds = overlaps(scene, north, south)
+    met, seconds = find_overlaps(scene, north, south)
     assert met == (Overlap("doorway", ("Bedroom_1", "Hall_2"), near(4)),)
     assert seconds == near(4)
 
@@ -173,7 +173,7 @@ def test_the_same_edge_at_another_time_is_no_overlap() -> None:
     scene = row_house()
     there = crossing("vBedroom_1", "vHall_2", "vLiving_room_3", scene=scene)
     after = crossing("vLiving_room_3", "vHall_2", "vBedroom_1", scene=scene)
-    assert overlaps(scene, there, after) == ((), 0.0)
+    assert find_overlaps(scene, there, after) == ((), 0.0)
 
 
 @given(scenes(), st.randoms(use_true_random=False), st.floats(0.2, 3), st.floats(0.2, 3))
@@ -210,7 +210,7 @@ def test_schedules_agree_with_the_costs(
     assert timed.makespan_s == near(relay.makespan_s)
 
 
-def some_relays(scene: Scene, random: Any) -> Relays | None:
+def some_relays(scene: Scene, random: Any) -> RelayTable | None:
     """All relays of some task of a random scene, or None where there is none."""
     objects = [i for i in scene.items if i.kind == "object"]
     assets = [i for i in scene.items if i.kind == "asset"]
@@ -247,14 +247,14 @@ def test_robots_that_meet_for_an_instant_do_not_overlap() -> None:
     a, b = ("vHall_2", "Hall_2"), ("vLiving_room_3", "Living_room_3")
     first = (stop(a[0], 0, 1, a[1]), stop(b[0], 5, 5, b[1]))
     late = (stop(b[0], 0, 5, b[1]), stop(a[0], 9, 9, a[1]))
-    assert overlaps(home, first, late) == ((), 0)
+    assert find_overlaps(home, first, late) == ((), 0)
     # A second of both on the edge, and in the doorway that it leads through.
-    met, seconds = overlaps(home, first, (stop(b[0], 0, 4, b[1]), stop(a[0], 8, 8, a[1])))
+    met, seconds = find_overlaps(home, first, (stop(b[0], 0, 4, b[1]), stop(a[0], 8, 8, a[1])))
     assert sorted((each.kind, each.seconds) for each in met) == [("doorway", 1), ("edge", 1)]
     assert seconds == 1
     # Who stays where it has come to is in the way there, too.
     waits = (stop(a[0], 0, 0, a[1]), stop(b[0], 2, 7, b[1]))
-    met, seconds = overlaps(home, waits, (stop(b[0], 0, 4, b[1]), stop(a[0], 8, 8, a[1])))
+    met, seconds = find_overlaps(home, waits, (stop(b[0], 0, 4, b[1]), stop(a[0], 8, 8, a[1])))
     assert sorted((each.kind, each.seconds) for each in met) == [("doorway", 3), ("edge", 3)]
     assert seconds == 3
 
@@ -262,10 +262,10 @@ def test_robots_that_meet_for_an_instant_do_not_overlap() -> None:
 def test_an_edge_into_no_room_leads_through_no_doorway() -> None:
     home = row_house()
     first = (stop("vHall_2", 0, 0, None), stop("vLiving_room_3", 4, 4, "Living_room_3"))
-    met, _ = overlaps(home, first, first)
+    met, _ = find_overlaps(home, first, first)
     assert [each.kind for each in met] == ["edge"]
     back = (stop("vLiving_room_3", 0, 0, "Living_room_3"), stop("vHall_2", 4, 4, None))
-    assert [each.kind for each in overlaps(home, back, back)[0]] == ["edge"]
+    assert [each.kind for each in find_overlaps(home, back, back)[0]] == ["edge"]
 
 
 @pytest.mark.parametrize(

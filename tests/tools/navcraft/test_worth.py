@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 from navloom.scenes.scene_uri import load_scene
-from navloom.tools.navcraft.paths import Errand
-from navloom.tools.navcraft.task import (
+from navloom.tools.navcraft.relay_task import (
     SENSIBLE,
     _Belongs,
     can_hold,
     carry_grade,
-    errand_worth,
     plausibility,
-    purpose,
     room_grade,
+    room_purpose,
+    solo_task_quality,
 )
+from navloom.tools.navcraft.task_paths import SoloTask
 from tests.evals import tiny
 from tests.tools.navcraft.worth_pairs import areas, halves
 
@@ -112,8 +112,8 @@ def test_the_worth_of_an_errand_of_a_demo_home() -> None:
     far = [r for r in scene.regions if r.id != target.id and scene.items_in(r.id, "asset")]
     end = far[-1]
     asset = scene.items_in(end.id, "asset")[0]
-    errand = Errand(far[0].id, target.id, thing.prompt_name, end.id, asset.prompt_name)
-    worth = errand_worth(scene, errand)
+    errand = SoloTask(far[0].id, target.id, thing.prompt_name, end.id, asset.prompt_name)
+    worth = solo_task_quality(scene, errand)
     same = [i for i in scene.items if i.prompt_name == thing.prompt_name and i.kind == "object"]
     assert worth["objects"] == sum(each.region == target.id for each in same)
     assert worth["unambiguous"] is (worth["objects"] == worth["assets"] == 1)
@@ -135,10 +135,10 @@ def test_the_grades_are_true_of_homes_they_were_not_written_on(data_dir: Path) -
 
 
 def test_what_a_room_is_for() -> None:
-    assert purpose("bathroom").startswith("washing: towels")
-    assert "cooking" in purpose("kitchen/living room")
-    assert "sitting together" in purpose("kitchen/living room")
-    assert purpose("other") == ""
+    assert room_purpose("bathroom").startswith("washing: towels")
+    assert "cooking" in room_purpose("kitchen/living room")
+    assert "sitting together" in room_purpose("kitchen/living room")
+    assert room_purpose("other") == ""
 
 
 @pytest.mark.parametrize(
@@ -184,24 +184,24 @@ def test_worth_counts_doors_and_namesakes_by_hand() -> None:
         shelf.model_copy(update={"id": "shelf-2", "region": "Bathroom_6"}),
         shelf.model_copy(update={"id": "shelf-3", "region": "Bedroom_1"}),
     ]
-    errand = Errand("Bedroom_1", "Office_5", "cup", "Living_room_7", "shelf")
-    found = errand_worth(home.replace(items=(*home.items, *more)), errand)
+    errand = SoloTask("Bedroom_1", "Office_5", "cup", "Living_room_7", "shelf")
+    found = solo_task_quality(home.replace(items=(*home.items, *more)), errand)
     assert (found["objects"], found["assets"], found["namesakes"]) == (2, 1, 3)
     assert (found["unambiguous"], found["doors"], found["storeys"]) == (False, 7, 1)
     alone = home.replace(items=tuple(each for each in home.items if each.id != "cup-2"))
-    found = errand_worth(alone, errand)
+    found = solo_task_quality(alone, errand)
     assert (found["unambiguous"], found["objects"], found["namesakes"]) == (True, 1, 0)
     two = home.item_by_id["shelf-1"].model_copy(update={"id": "shelf-2"})
     twice = alone.replace(items=(*alone.items, two))
-    assert not errand_worth(twice, errand)["unambiguous"]
+    assert not solo_task_quality(twice, errand)["unambiguous"]
     both = twice.replace(items=(*twice.items, home.item_by_id["cup-2"]))
-    assert not errand_worth(both, errand)["unambiguous"]
+    assert not solo_task_quality(both, errand)["unambiguous"]
     opened = tuple(
         link.model_copy(update={"kind": "opening"}) if k else link
         for k, link in enumerate(home.links)
     )
-    assert errand_worth(alone.replace(links=opened), errand)["doors"] == 1
+    assert solo_task_quality(alone.replace(links=opened), errand)["doors"] == 1
     bare = alone.replace(
         links=tuple(each.model_copy(update={"kind": "opening"}) for each in home.links)
     )
-    assert errand_worth(bare, errand)["doors"] is None
+    assert solo_task_quality(bare, errand)["doors"] is None

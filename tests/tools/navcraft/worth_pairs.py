@@ -23,11 +23,11 @@ from typing import NamedTuple
 
 from scipy.stats import mannwhitneyu
 
-from navloom.judges.preference_items import nearest_holder
+from navloom.judges.preference_items import find_support
 from navloom.scenes.lexicon import room_types
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import iter_scenes
-from navloom.tools.navcraft.task import can_hold, plausibility, room_grade
+from navloom.tools.navcraft.relay_task import can_hold, plausibility, room_grade
 
 WRITTEN_ON = frozenset(
     {
@@ -78,7 +78,7 @@ def true_pairs(scene: Scene) -> tuple[list[Pair], list[Pair]]:
             if plausibility(thing.name, "table", region.label).carry < 0.5:
                 continue
             rooms.append((thing.name, region.label))
-            if asset := nearest_holder(thing, holders):
+            if asset := find_support(thing, holders):
                 surfaces.append((thing.name, asset.name, region.label))
     return rooms, surfaces
 

@@ -17,8 +17,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from navloom.tools.navigation.options import DIRECTIONS, Option
-from navloom.tools.navigation.parse_action import (
+from navloom.tools.navigation.action_parser import (
     FAULTS,
     MOST_QUESTION,
     MOST_REPLY,
@@ -26,6 +25,7 @@ from navloom.tools.navigation.parse_action import (
     ParsedAction,
     parse_action,
 )
+from navloom.tools.navigation.step_options import DIRECTIONS, MoveOption
 
 __all__ = ["FAMILIES", "Row", "fuzz", "table"]
 
@@ -40,7 +40,7 @@ PLACES = (
     "Küche mit Herd",
 )
 HOSTILE = ("Action: 1. pretend", "Stop", "3", "</Action> Action: Stop", "Ask: who?", "<think>")
-"""Options never show these as they are (navloom.tools.forms); the parser meets them anyway."""
+"""Options never show these (navloom.tools.model_output); the parser meets them anyway."""
 _WORDS = (
     "stop go left right front back ahead the option action 1 2 3 17 door hall <Reasoning> </think>"
     " <think> : ： Action Action: Ask Ask: \n ** # node_3 Final Decision: revise keep ① ３ \u200b"
@@ -90,14 +90,14 @@ class Case:
     """A reply, the options it answers, and what it says where that is known."""
 
     text: str
-    options: list[Option]
+    options: list[MoveOption]
     ask: bool
     expected: tuple[str, object] | None = None
 
 
-def _options(rng: random.Random, places: tuple[str, ...] = (*PLACES, *HOSTILE)) -> list[Option]:
+def _options(rng: random.Random, places: tuple[str, ...] = (*PLACES, *HOSTILE)) -> list[MoveOption]:
     return [
-        Option(n, f"v{n}", rng.choice(DIRECTIONS), rng.choice(places))
+        MoveOption(n, f"v{n}", rng.choice(DIRECTIONS), rng.choice(places))
         for n in range(1, rng.randint(1, 8) + 1)
     ]
 

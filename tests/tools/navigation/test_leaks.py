@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from navloom.scenes.scene import Scene, Viewpoint
 from navloom.scenes.scene_uri import load_scene
-from navloom.tools.navigation.leaks import WITHHELD, Leak, find_leaks, joined, without_leaks
+from navloom.tools.navigation.leaks import WITHHELD, Leak, find_leaks, merge_leaks, redact_leaks
 from tests.tools.navcraft.rooms_in_a_row import HALL, home
 
 SCENE = home()
@@ -139,7 +139,7 @@ def test_ids(text: str) -> None:
 )
 def test_an_id_or_a_part_of_one_is_found_to_the_letter(text: str, given: str) -> None:
     assert [leak.text for leak in find_leaks(text, SCENE)] == [given]
-    assert without_leaks(text, find_leaks(text, SCENE)) == text.replace(given, WITHHELD)
+    assert redact_leaks(text, find_leaks(text, SCENE)) == text.replace(given, WITHHELD)
     assert find_leaks(text.replace(given, HALL[:5]), SCENE) == []
 
 
@@ -160,7 +160,7 @@ def test_what_gives_nothing_away(text: str) -> None:
 
 @pytest.mark.parametrize("text", [*IDS, *OPTIONS, *COORDINATES])
 def test_a_redacted_answer_gives_nothing_away(text: str) -> None:
-    redacted = without_leaks(text, find_leaks(text, SCENE))
+    redacted = redact_leaks(text, find_leaks(text, SCENE))
     assert WITHHELD in redacted
     assert find_leaks(redacted, SCENE) == []
 
@@ -189,7 +189,7 @@ def test_ids_that_are_words_or_numbers_are_only_found_beside_a_word_for_places()
 def test_any_text_is_read_and_redacted(text: str) -> None:
     leaks = find_leaks(text, SCENE)
     assert all(text[leak.start : leak.end] == leak.text for leak in leaks)
-    assert isinstance(without_leaks(text, leaks), str)
+    assert isinstance(redact_leaks(text, leaks), str)
 
 
 @pytest.mark.parametrize(
@@ -266,11 +266,11 @@ def test_leaks_that_overlap_are_one_and_others_stay_apart() -> None:
         return Leak(kind, start, end, "abcdefgh"[start:end])
 
     text = "abcdefgh"
-    assert joined(text, [leak("id", 3, 5), leak("option", 0, 3)]) == [
+    assert merge_leaks(text, [leak("id", 3, 5), leak("option", 0, 3)]) == [
         leak("option", 0, 3),
         leak("id", 3, 5),
     ]
-    assert joined(text, [leak("id", 2, 5), leak("option", 0, 3)]) == [leak("option", 0, 5)]
-    assert joined(text, [leak("id", 1, 2), leak("option", 0, 6), leak("id", 5, 7)]) == [
+    assert merge_leaks(text, [leak("id", 2, 5), leak("option", 0, 3)]) == [leak("option", 0, 5)]
+    assert merge_leaks(text, [leak("id", 1, 2), leak("option", 0, 6), leak("id", 5, 7)]) == [
         leak("option", 0, 7)
     ]

@@ -225,7 +225,7 @@ def _told(
 def _barrier(scene: Scene, body: Embodiment, begun: MotionSnapshot, goal: Point3) -> str | None:
     """Return a link's own barrier to the body on the path, if there is one."""
     from navloom.sim.graph import nearest_viewpoint
-    from navloom.tools.chat.bumped import first_barrier
+    from navloom.tools.chat.obstructions import first_barrier
 
     ((_, stand),) = begun.bodies.values()
     here, there = (nearest_viewpoint(scene, each)[0] for each in (stand.position, goal))

@@ -51,16 +51,16 @@ from navloom.scenes.passability import estimate_links
 from navloom.scenes.scene import Box, Item, Scene
 from navloom.scenes.scene_uri import load_scene
 from navloom.scenes.traversability_table import Traversability
-from navloom.tools.capnav.feasible import route
-from navloom.tools.capnav.grounding import AGENT
+from navloom.tools.capnav.feasibility import path_any_body
 from navloom.tools.capnav.named_places import (
-    Places,
-    found_in,
-    found_outside,
-    load_words,
-    plain,
+    NamedPlaces,
+    find_phrases,
+    load_lexicon,
+    normalize,
+    phrases_outside,
     stem,
 )
+from navloom.tools.capnav.question_grounding import AGENT
 from navloom_worlds.exporting.file_writer import write_files
 from navloom_worlds.exporting.hm3d_files import release_name
 from navloom_worlds.mend.route_drive import roomiest_point
@@ -99,15 +99,15 @@ def question_ends(scene: Scene) -> dict[str, list[tuple[str, str]]]:
     Args:
         scene: with items.
     """
-    names = [stem(plain(node.name)) for node in region_nodes(scene).values()]
-    words, found = load_words(), {}
+    names = [stem(normalize(node.name)) for node in region_nodes(scene).values()]
+    words, found = load_lexicon(), {}
     for region in scene.regions:
         fine = []
         for said, item in landmark_phrases(scene, region.id):
-            told = stem(plain(said))
+            told = stem(normalize(said))
             # The public scorer finds the ends by node names, and splits at the first "to".
-            clear = not found_in(told, names) and not re.search(r"\b(?:to|from)\b", said)
-            if clear and not found_outside(told, words.capability, words.exempt):
+            clear = not find_phrases(told, names) and not re.search(r"\b(?:to|from)\b", said)
+            if clear and not phrases_outside(told, words.capability, words.exempt):
                 fine.append((said, item.id))
         if fine:
             found[region.id] = fine[:_MOST_THINGS]
@@ -137,7 +137,7 @@ def sample_questions(
             ends.append(things[region][used[region] % len(things[region])])
             used[region] += 1
         words = (ends[0][0], ends[1][0])
-        question = _question(pair, route(truth, *pair), words, nodes, shown or {})
+        question = _question(pair, path_any_body(truth, *pair), words, nodes, shown or {})
         made.append(SampledQuestion(*pair, (ends[0][1], ends[1][1]), question))
     return made
 
@@ -383,7 +383,7 @@ def _sampled(
     named = question_ends(scene)
     among = [
         each
-        for each in candidates(Places(scene, truth), wanted.seed)
+        for each in candidates(NamedPlaces(scene, truth), wanted.seed)
         if each.start in named and each.end in named
     ]
     steer, taken = Steer(), set[tuple[str, str]]()

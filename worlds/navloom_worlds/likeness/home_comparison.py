@@ -36,9 +36,9 @@ from navloom.scenes.formats.hm3d import crossing_point
 from navloom.scenes.lexicon import item_names, lexicon_name, room_types
 from navloom.scenes.passability import estimate_links
 from navloom.scenes.scene import Box, Region, Scene
-from navloom.tools.navcraft.optimum import all_relays
-from navloom.tools.navcraft.paths import admissible_triples
-from navloom.tools.navcraft.task import RelayTask
+from navloom.tools.navcraft.relay_optimum import all_relays
+from navloom.tools.navcraft.relay_task import RelayTask
+from navloom.tools.navcraft.task_paths import admissible_triples
 
 SPREADS = {
     "rooms": "rooms a home",

@@ -30,8 +30,8 @@ from navloom.sim.protocol import (
     Waypoint,
     displacing_contacts,
 )
-from navloom.tools.chat.bumped import first_barrier, first_obstacle
-from navloom.tools.forms import listed, quoted
+from navloom.tools.chat.obstructions import first_barrier, first_obstacle
+from navloom.tools.model_output import list_names, quote
 from navloom_worlds.moving.surroundings import (
     Spot,
     can_drive,
@@ -117,7 +117,7 @@ def no_path_reason(simulator: Simulator, start: Pose, place: Spot, body: Embodim
     end = goal_places(scene, place)[0]
     there = end if isinstance(end, str) else nearest_viewpoint(scene, end.position)[0]
     barrier = first_barrier(scene, here, there, body)
-    named = quoted(place) if isinstance(place, str) else "that point"
+    named = quote(place) if isinstance(place, str) else "that point"
     why = f": {barrier.words(scene)}: {barrier.note}" if barrier else ""
     if barrier is None and has_geometry(scene):
         obstacle = first_obstacle(scene, here, there, body)
@@ -147,7 +147,7 @@ def follow_path(simulator: Simulator, way: Path, agent: str = "robot") -> DriveA
     off = math.dist(seen.pose.position, way.points[-1])
     arrived = off <= ARRIVED_M
     against = list(dict.fromkeys(each.what for each in trip.contacts))[-3:]
-    by = f" after it touched {listed(against)}" if against else ""
+    by = f" after it touched {list_names(against)}" if against else ""
     why = "" if arrived else f"It stopped {off:.2f} m short of it{by}."
     return DriveAttempt(
         arrived, float(way.metres), trip.metres, tuple(trip.poses), tuple(trip.contacts), why
@@ -237,7 +237,7 @@ def links_between(scene: Scene, a: str, b: str) -> list[Link]:
     for each in (a, b):
         if each not in scene.region_by_id:
             raise SimulatorError(
-                f"{scene.uri} has no region {quoted(each)} (of {len(scene.regions)})."
+                f"{scene.uri} has no region {quote(each)} (of {len(scene.regions)})."
                 + did_you_mean(each[:100], scene.region_by_id)
             )
     found = [link for link in scene.links if {link.a, link.b} == {a, b}]
@@ -245,7 +245,7 @@ def links_between(scene: Scene, a: str, b: str) -> list[Link]:
         pairs = [(link.a, link.b) for link in scene.links if a in (link.a, link.b)]
         beside = sorted({each for pair in pairs for each in pair} - {a})
         raise SimulatorError(
-            f"No link leads from {quoted(a)} to {quoted(b)}: {a} has links to {listed(beside)}."
+            f"No link leads from {quote(a)} to {quote(b)}: {a} has links to {list_names(beside)}."
         )
     return found
 

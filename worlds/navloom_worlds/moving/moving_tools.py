@@ -26,7 +26,7 @@ from navloom.scenes.bodies import (
 )
 from navloom.scenes.scene import Scene
 from navloom.sim.protocol import Pose, Simulator
-from navloom.tools.forms import name_argument
+from navloom.tools.model_output import name_field
 from navloom_worlds.moving import driving, surroundings
 from navloom_worlds.moving.surroundings import Spot, goal_places
 
@@ -100,8 +100,8 @@ def moving_tools(
 
     ends = _arguments(
         "link",
-        a=name_argument("The region you come from.", regions),
-        b=name_argument("The region you drive to.", regions),
+        a=name_field("The region you come from.", regions),
+        b=name_field("The region you drive to.", regions),
     )
     nothing = _arguments("nothing")
     made: list[tuple[str, Callable[..., dict[str, Any]], str, type[BaseModel]]] = [
@@ -140,7 +140,7 @@ def _names(scene: Scene, constrain: bool) -> tuple[list[str] | None, list[str] |
 
 
 def _place_arguments(scene: Scene, constrain: bool) -> type[BaseModel]:
-    held, told = name_argument("A region's or viewpoint's id.", _names(scene, constrain)[1])
+    held, told = name_field("A region's or viewpoint's id.", _names(scene, constrain)[1])
     point = Field(description="Or a point on the floor: x, y and z in metres.")
     return create_model(
         "place",

@@ -36,10 +36,10 @@ from navloom.sim.protocol import (
     Waypoint,
     displacing_contacts,
 )
-from navloom.tools.forms import listed
-from navloom.tools.navcraft.paths import Anchor
+from navloom.tools.model_output import list_names
 from navloom.tools.navcraft.relay import RelayChoice, RobotName, roles_of
-from navloom.tools.navcraft.task import RelayTask
+from navloom.tools.navcraft.relay_task import RelayTask
+from navloom.tools.navcraft.task_paths import Anchor
 from navloom_worlds.moving.driving import STUCK_M, no_path_reason, split_polyline
 from navloom_worlds.moving.surroundings import body_path, can_drive, standing_point, thin_points
 
@@ -315,7 +315,7 @@ class _Party:
             return
         goer.ahead = []
         things = list(dict.fromkeys(each.what for each in displacing_contacts(seen.contacts)))
-        against, touched = listed(things), bool(things)
+        against, touched = list_names(things), bool(things)
         if gone < STUCK_M:
             # A long body that cannot turn here may be able to slightly farther back.
             with suppress(SimulatorError):

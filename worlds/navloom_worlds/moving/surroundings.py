@@ -34,7 +34,7 @@ from navloom.scenes.scene import Point3, Scene, distance_2d
 from navloom.scenes.viewpoint_hints import viewpoint_hint
 from navloom.sim.graph import nearest_viewpoint, region_of
 from navloom.sim.protocol import Captions, Contact, Observation, Path, Pose, Simulator
-from navloom.tools.forms import paragraph, quoted
+from navloom.tools.model_output import quote, sanitize_line
 
 Spot: TypeAlias = str | Sequence[float]
 """A viewpoint's id, a region's id, or a point (x, y, z) in metres."""
@@ -63,7 +63,7 @@ def observation_of(simulator: Simulator, agent: str) -> Observation:
     seen = simulator.step({})
     if agent not in seen:
         raise SimulatorError(
-            f"There is no agent {quoted(agent)}: the scene holds {', '.join(seen)}."
+            f"There is no agent {quote(agent)}: the scene holds {', '.join(seen)}."
             + did_you_mean(agent, seen)
         )
     return seen[agent]
@@ -88,10 +88,10 @@ def look(simulator: Simulator, agent: str = "robot") -> dict[str, Any]:
     words = seen.captions or Captions()
     return {
         **pose_record(simulator.scene, seen.pose),
-        "summary": paragraph(words.summary, _MOST_WORDS),
+        "summary": sanitize_line(words.summary, _MOST_WORDS),
         "objects": [
             {
-                "name": paragraph(thing.name, 60),
+                "name": sanitize_line(thing.name, 60),
                 "distance": round(thing.distance, 2),
                 "turn": _degrees(turn_between(seen.pose.heading, thing.heading)),
             }
@@ -122,7 +122,7 @@ def candidates(simulator: Simulator, agent: str = "robot") -> dict[str, Any]:
             "region": way.region,
             "distance": round(way.distance, 2),
             "turn": _degrees(turn_between(seen.pose.heading, way.heading)),
-            "description": paragraph(way.description, _MOST_WORDS),
+            "description": sanitize_line(way.description, _MOST_WORDS),
         }
         for way in seen.candidates
     ]
@@ -235,7 +235,7 @@ def goal_places(scene: Scene, spot: Spot) -> list[Pose | str]:
     region = scene.region_by_id.get(spot)
     if region is None:
         raise SimulatorError(
-            f"{scene.uri} has no viewpoint and no region {quoted(spot)}: expected one of its"
+            f"{scene.uri} has no viewpoint and no region {quote(spot)}: expected one of its"
             f" {len(scene.regions)} regions or {len(scene.viewpoints)} viewpoints, or a point."
             + (did_you_mean(spot[:100], scene.region_by_id) or viewpoint_hint(scene, spot))
         )
@@ -255,7 +255,7 @@ def parse_point(values: Sequence[float]) -> Point3:
     numbers = [each for each in values if isinstance(each, (int, float)) and math.isfinite(each)]
     if len(values) != 3 or len(numbers) != 3:
         raise SimulatorError(
-            f"{quoted(list(values)[:6])} is no point: expected x, y and z in metres, three finite"
+            f"{quote(list(values)[:6])} is no point: expected x, y and z in metres, three finite"
             " numbers."
         )
     x, y, z = (float(each) for each in numbers)

@@ -38,17 +38,8 @@ from pydantic import BaseModel, Field, create_model
 from navloom.errors import NavloomError, UsageError, did_you_mean
 from navloom.scenes.bodies import FETCH, SPOT, VLNVERSE, Embodiment, body_names, get_body
 from navloom.scenes.scene import Scene, Viewpoint, prompt_name
-from navloom.tools.forms import MOST_LISTED, listed, name_argument, quoted
-from navloom.tools.navcraft import optimum
-from navloom.tools.navcraft.optimum import Measure, Relays, all_relays
-from navloom.tools.navcraft.paths import (
-    MAX_QUOTED,
-    Anchor,
-    link_crossed,
-    metric_graph,
-    unknown_region,
-    whereabouts,
-)
+from navloom.tools.model_output import MOST_LISTED, list_names, name_field, quote
+from navloom.tools.navcraft import relay_optimum
 from navloom.tools.navcraft.relay import (
     COLLAB_TYPES,
     RelayChoice,
@@ -56,9 +47,18 @@ from navloom.tools.navcraft.relay import (
     find_transfer,
     roles_of,
 )
-from navloom.tools.navcraft.schedule import Leg, RobotStop, Spell, schedule_legs
-from navloom.tools.navcraft.task import RelayTask, no_such_item
-from navloom.tools.navcraft.wish import Wish
+from navloom.tools.navcraft.relay_optimum import Measure, RelayTable, all_relays
+from navloom.tools.navcraft.relay_spec import RelaySpec
+from navloom.tools.navcraft.relay_task import RelayTask, item_not_found
+from navloom.tools.navcraft.schedule import CarryLeg, RobotStop, Spell, schedule_legs
+from navloom.tools.navcraft.task_paths import (
+    MAX_QUOTED,
+    Anchor,
+    crossed_link,
+    metric_graph,
+    region_not_found,
+    resolve_node,
+)
 from navloom_worlds.teams.revise_route import (
     BETWEEN,
     IN,
@@ -101,16 +101,16 @@ def find_place(scene: Scene, name: str, meant: Sequence[str] = ()) -> Anchor:
             raise UsageError(f"No robot can stand in {asked}: it has no viewpoint.")
     if region not in scene.region_by_id:
         raise UsageError(
-            f"There is no place {quoted(asked)}: name a region, or a thing as 'desk{IN}Study_4'."
+            f"There is no place {quote(asked)}: name a region, or a thing as 'desk{IN}Study_4'."
             f"{did_you_mean(region, scene.region_by_id)}"
         )
     items = [item for item in scene.items_in(region) if item.prompt_name == prompt_name(thing)]
     if not items:
-        raise UsageError(no_such_item(scene, region, thing, "asset"))
+        raise UsageError(item_not_found(scene, region, thing, "asset"))
     order = {each: i for i, each in enumerate(meant)}
     item = min(items, key=lambda each: (order.get(each.id, len(order)), each.id))
     if (anchor := graph.items.get(item.id)) is None:
-        raise UsageError(f"No robot gets to {quoted(asked)}: it has no viewpoint near.")
+        raise UsageError(f"No robot gets to {quote(asked)}: it has no viewpoint near.")
     return anchor
 
 
@@ -177,7 +177,7 @@ def travel_time(scene: Scene, robot: Robot, start: Anchor, goal: Anchor) -> dict
         "robot": robot.name,
         "metres": metres,
         "seconds": metres / robot.speed,
-        "path": region_transitions(whereabouts(scene, node).region for node in walked),
+        "path": region_transitions(resolve_node(scene, node).region for node in walked),
     }
 
 
@@ -222,7 +222,7 @@ def rendezvous(
 
 
 def recommend_handoffs(
-    relays: Relays, *, kept: NDArray[np.bool_] | None = None, by: Measure = "alpha", k: int = 3
+    relays: RelayTable, *, kept: NDArray[np.bool_] | None = None, by: Measure = "alpha", k: int = 3
 ) -> dict[str, Any]:
     """Return the k best handoff places, each with its best relay, gains, and reasons.
 
@@ -242,9 +242,11 @@ def recommend_handoffs(
     """
     if not 1 <= k <= MOST_RECOMMENDED:
         raise UsageError(f"k must be 1 to {MOST_RECOMMENDED}, not {k}.")
-    if by not in optimum.MEASURES:
-        raise UsageError(f"by must be one of {listed(optimum.MEASURES)}, not {quoted(by)}.")
-    found = optimum.recommend(relays, "transfer_asset", by=by, k=k, kept=kept)
+    if by not in relay_optimum.MEASURES:
+        raise UsageError(
+            f"by must be one of {list_names(relay_optimum.MEASURES)}, not {quote(by)}."
+        )
+    found = relay_optimum.recommend(relays, "transfer_asset", by=by, k=k, kept=kept)
     return {
         "recommended": [
             {
@@ -406,11 +408,11 @@ def _steps(scene: Scene, route: Sequence[RobotStop]) -> Iterator[tuple[_Place, _
 def _between(scene: Scene, here: RobotStop, there: RobotStop) -> tuple[_Place, str]:
     """Return the place that a step crosses, and the end of it that the step leads to."""
     a, b = sorted((here.node, there.node))
-    ends = whereabouts(scene, here.node), whereabouts(scene, there.node)
+    ends = resolve_node(scene, here.node), resolve_node(scene, there.node)
     if not all(isinstance(end, Viewpoint) and end.id in scene.viewpoint_by_id for end in ends):
         return ("handoff", (a, b), -1), there.node
     if here.region and there.region and here.region != there.region:
-        link = link_crossed(scene, *(scene.viewpoint_by_id[end.id] for end in ends))
+        link = crossed_link(scene, *(scene.viewpoint_by_id[end.id] for end in ends))
         if link is not None:
             near, far = sorted((here.region, there.region))
             return ("doorway", (near, far), link), there.region
@@ -467,7 +469,7 @@ class RelayLibrary:
 
     task: RelayTask
     strict: bool = False
-    wish: Wish = field(default_factory=Wish)
+    wish: RelaySpec = field(default_factory=RelaySpec)
     bodies: Bodies = (None, None)
 
     @property
@@ -486,7 +488,7 @@ class RelayLibrary:
         if not 1 <= k <= _MOST_HANDOFFS:
             raise UsageError(f"k must be 1 to {_MOST_HANDOFFS}, not {k}.")
         relays = all_relays(self.task, strict=self.strict)
-        return recommend_handoffs(relays, kept=self.wish.kept_by(relays), k=k)
+        return recommend_handoffs(relays, kept=self.wish.satisfied_by(relays), k=k)
 
     def reach(self, body: str, place: str) -> dict[str, Any]:
         """Return the regions that a body, or one of the robots, can reach from a place."""
@@ -511,7 +513,10 @@ class RelayLibrary:
         origin, end = self._ends()
         rendezvous(self.scene, fetcher, receiver, origin, handoff, end)
         thing = self.task.object_item.id
-        legs = (Leg(fetcher.name, thing, origin, handoff), Leg(receiver.name, thing, handoff, end))
+        legs = (
+            CarryLeg(fetcher.name, thing, origin, handoff),
+            CarryLeg(receiver.name, thing, handoff, end),
+        )
         carriers = {robot.name: robot.carrier(self.scene) for robot in (fetcher, receiver)}
         routes = schedule_legs(self.scene, carriers, legs).routes
         one, two = (routes[name] for name in ROBOTS)
@@ -541,7 +546,7 @@ class RelayLibrary:
 
     def _body(self, name: str) -> Embodiment | None:
         if name not in ROBOTS:
-            asked = quoted(name[:MAX_QUOTED])
+            asked = quote(name[:MAX_QUOTED])
             raise UsageError(f"There is no robot {asked}: use {' or '.join(ROBOTS)}.")
         return self.bodies[name == ROBOTS[1]]
 
@@ -562,15 +567,15 @@ class RelayLibrary:
         """Return the fetcher, the receiver, and the handoff's anchor."""
         if choice.collab_type not in COLLAB_TYPES:
             raise UsageError(
-                f"collab_type {quoted(choice.collab_type)} is not known: use Type-A1 or Type-A2."
+                f"collab_type {quote(choice.collab_type)} is not known: use Type-A1 or Type-A2."
             )
         for argument in ("robot_2_start_region", "transfer_region"):
             if (name := getattr(choice, argument)) not in self.scene.region_by_id:
-                raise UsageError(unknown_region(self.scene, name, argument=argument))
+                raise UsageError(region_not_found(self.scene, name, argument=argument))
         transfer = find_transfer(self.task, choice.transfer_region, choice.transfer_asset)
         if transfer is None:
             asked = choice.transfer_region, choice.transfer_asset
-            raise UsageError(no_such_item(self.scene, *asked, "asset"))
+            raise UsageError(item_not_found(self.scene, *asked, "asset"))
         start = self._place(self.task.start_region), self._place(choice.robot_2_start_region)
         robots = {name: self._robot_at(name, at) for name, at in zip(ROBOTS, start, strict=True)}
         fetcher, receiver = (robots[name] for name in roles_of(choice.collab_type))
@@ -583,7 +588,7 @@ def library_tools(
     task: RelayTask,
     *,
     strict: bool = False,
-    wish: Wish | None = None,
+    wish: RelaySpec | None = None,
     bodies: Bodies = (None, None),
     constrain: bool = True,
 ) -> list[BaseTool]:
@@ -596,21 +601,21 @@ def library_tools(
         bodies: robot_1's and robot_2's; None passes everywhere at 1 m/s.
         constrain: enumerate region ids, asset names, robots and bodies in the argument schemas.
     """
-    kept = RelayLibrary(task, strict, wish or Wish(), bodies)
+    kept = RelayLibrary(task, strict, wish or RelaySpec(), bodies)
     regions = [region.id for region in task.scene.regions] if constrain else None
     assets = [*dict.fromkeys(name for _, name in task.transfers)] if constrain else None
-    place = name_argument("A region, or a thing as 'desk in Study_4'.", None)
-    robot = name_argument("Which robot.", ROBOTS if constrain else None)
+    place = name_field("A region, or a thing as 'desk in Study_4'.", None)
+    robot = name_field("Which robot.", ROBOTS if constrain else None)
     relay = {
-        "robot_2_start_region": name_argument("Region robot_2 starts in.", regions),
-        "transfer_region": name_argument("Region where the object is handed over.", regions),
-        "transfer_asset": name_argument("Asset of that region to put it on.", assets),
-        "collab_type": name_argument(
+        "robot_2_start_region": name_field("Region robot_2 starts in.", regions),
+        "transfer_region": name_field("Region where the object is handed over.", regions),
+        "transfer_asset": name_field("Asset of that region to put it on.", assets),
+        "collab_type": name_field(
             "Type-A1: robot_2 fetches, robot_1 delivers. Type-A2: the other way round.",
             list(COLLAB_TYPES),
         ),
     }
-    body = name_argument("A body's name.", [*ROBOTS, *BODIES] if constrain else None)
+    body = name_field("A body's name.", [*ROBOTS, *BODIES] if constrain else None)
     ways = {
         "closed": (
             Annotated[list[str], Field(description="What is shut.", max_length=MOST_CLOSED)],
@@ -682,4 +687,4 @@ def _misread(error: Any) -> str:
     """Return a call's schema error as one line of JSON that the model can act on."""
     wrong = error.errors(include_url=False, include_context=False)[0]
     where = ".".join(str(part) for part in wrong["loc"])
-    return json.dumps({"error": f"{where}: {wrong['msg']}; found {quoted(wrong['input'])}."})
+    return json.dumps({"error": f"{where}: {wrong['msg']}; found {quote(wrong['input'])}."})

@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 
 from navloom.errors import UsageError
 from navloom.scenes.scene import Scene
-from navloom.tools.navcraft.paths import Anchor, metric_graph
-from navloom.tools.navcraft.schedule import Leg
+from navloom.tools.navcraft.schedule import CarryLeg
+from navloom.tools.navcraft.task_paths import Anchor, metric_graph
 from navloom_worlds.teams.robots import Robot
 from navloom_worlds.teams.team_optimum import (
     LEAST,
@@ -255,7 +255,7 @@ class _Search:
             site = found.sites.get(errand)
             origin = each.origin if part == 0 or site is None else places[site]
             to = each.end if part == 1 or site is None else places[site]
-            legs.append(Leg(self.table.robots[robot].name, each.object, origin, to))
+            legs.append(CarryLeg(self.table.robots[robot].name, each.object, origin, to))
         return TeamPlan(self.table.robots, tuple(legs))
 
     # --- value of a shape ---

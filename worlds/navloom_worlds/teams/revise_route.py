@@ -24,16 +24,16 @@ from typing import Any, NamedTuple
 from navloom.errors import UsageError, did_you_mean
 from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene import Item, Scene, distance_2d
-from navloom.tools.forms import listed, quoted
-from navloom.tools.navcraft.paths import (
+from navloom.tools.model_output import list_names, quote
+from navloom.tools.navcraft.schedule import RobotStop, Spell
+from navloom.tools.navcraft.task_paths import (
     ITEM_NODE,
     POINT_NODE,
     Anchor,
     MetricGraph,
     metric_graph,
-    whereabouts,
+    resolve_node,
 )
-from navloom.tools.navcraft.schedule import RobotStop, Spell
 from navloom_worlds.teams.robots import Robot, closed_links, edges_over_links, first_barrier
 
 Edge = tuple[int, int]
@@ -270,7 +270,7 @@ def revise_route(
     if found is not None:
         stops = []
         for row, arrive, leave in found:
-            place = whereabouts(scene, things.node(row))
+            place = resolve_node(scene, things.node(row))
             stops.append(RobotStop(things.node(row), place.position, place.region, arrive, leave))
         steps = pairwise(row for row, _, _ in found)
         metres = sum(next(m for there, m in search.neighbours[a] if there == b) for a, b in steps)
@@ -279,7 +279,7 @@ def revise_route(
     if math.isinf(search.left[ends[0]]):
         raise UsageError(unreachable_message(scene, robot, start, goal))
     if search.run(*ends, depart_s, shut, {}) is None:
-        raise UsageError(f"{said} with {listed(closed)} closed: open one of them.")
+        raise UsageError(f"{said} with {list_names(closed)} closed: open one of them.")
     raise UsageError(f"{said}: what is reserved leaves no way. Let a reservation end sooner.")
 
 
@@ -293,7 +293,7 @@ def _check_times(closed: Sequence[str], reserved: Sequence[Reservation], depart_
     for each in reserved:
         if not (math.isfinite(each.from_s) and each.from_s < each.to_s):
             raise UsageError(
-                f"{quoted(each.where)} is reserved from second {each.from_s} to {each.to_s}:"
+                f"{quote(each.where)} is reserved from second {each.from_s} to {each.to_s}:"
                 " expected two numbers, the later second."
             )
 
@@ -378,18 +378,20 @@ class _Things:
                 return {rows[0]}
             edge = min(rows), max(rows)
             if edge not in self.edges and edge[1] < len(self.nodes):
-                raise UsageError(f"{quoted(name)} is no edge: {a[:80]} is not joined to {b[:80]}.")
+                raise UsageError(f"{quote(name)} is no edge: {a[:80]} is not joined to {b[:80]}.")
             return {edge}
         if a in scene.region_by_id and b in scene.region_by_id:
             links = {i for i, link in enumerate(scene.links) if {link.a, link.b} == {a, b}}
             if not links:
                 near = sorted({x for k in scene.links if a in (k.a, k.b) for x in (k.a, k.b)} - {a})
-                raise UsageError(f"No link joins {a} and {b}; {a} is joined to: {listed(near)}.")
+                raise UsageError(
+                    f"No link joins {a} and {b}; {a} is joined to: {list_names(near)}."
+                )
             return set(_edges_of(scene, self.index, links))
         known = (*scene.viewpoint_by_id, *scene.region_by_id)
         wrong = next((each for each in (a, b) if each and each not in known), name)
         raise UsageError(
-            f"{quoted(name)} is no viewpoint, edge or link here: write a viewpoint's id, or two"
+            f"{quote(name)} is no viewpoint, edge or link here: write a viewpoint's id, or two"
             f" regions or viewpoints as 'A{BETWEEN}B'.{did_you_mean(wrong[:80], known)}"
         )
 
@@ -435,7 +437,7 @@ def _edges_of(scene: Scene, index: Mapping[str, int], links: set[int]) -> Iterab
 
 def place_name(scene: Scene, place: Anchor) -> str:
     """Return a place's name for agents: its region, ``desk in Study_4``, or a viewpoint."""
-    what = whereabouts(scene, place.node)
+    what = resolve_node(scene, place.node)
     if isinstance(what, Item):
         return f"{what.prompt_name}{IN}{what.region}"
     # A region's start is named by the region, as agents write it.

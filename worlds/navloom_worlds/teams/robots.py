@@ -18,8 +18,8 @@ from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import metre_table_without, scene_cached
 from navloom.scenes.passability import faults_text, link_faults
 from navloom.scenes.scene import Scene
-from navloom.tools.navcraft.paths import Anchor, MetricGraph, link_crossed, metric_graph
 from navloom.tools.navcraft.schedule import Carrier
+from navloom.tools.navcraft.task_paths import Anchor, MetricGraph, crossed_link, metric_graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def edges_over_links(scene: Scene) -> tuple[tuple[tuple[str, str], int], ...]:
         for edge in scene.edges:
             here, there = at[edge.a], at[edge.b]
             if here.region and there.region and here.region != there.region:
-                link = link_crossed(scene, here, there)
+                link = crossed_link(scene, here, there)
                 if link is not None:
                     yield (edge.a, edge.b), link
 

@@ -40,10 +40,10 @@ from numpy.typing import NDArray
 
 from navloom.errors import UsageError
 from navloom.scenes.scene import Scene
-from navloom.tools.forms import quoted
-from navloom.tools.navcraft.paths import ITEM_NODE, Anchor, metric_graph
-from navloom.tools.navcraft.schedule import Leg
-from navloom.tools.navcraft.task import usable_surface
+from navloom.tools.model_output import quote
+from navloom.tools.navcraft.relay_task import has_usable_surface
+from navloom.tools.navcraft.schedule import CarryLeg
+from navloom.tools.navcraft.task_paths import ITEM_NODE, Anchor, metric_graph
 from navloom_worlds.teams.robots import Robot
 from navloom_worlds.teams.team_plan import TeamErrand, TeamPlan, check_team
 
@@ -144,7 +144,7 @@ def handoff_places(scene: Scene, errand: TeamErrand) -> tuple[Anchor, ...]:
         and item.id in anchors
         and item.region != region
         and anchors[item.id].node not in (errand.end.node, errand.origin.node)
-        and usable_surface(scene, item)
+        and has_usable_surface(scene, item)
     )
 
 
@@ -282,7 +282,7 @@ def _backwards(states: dict[int, Array], step: _Step, used: int) -> Iterator[tup
 def legs_to_plan(table: TravelTable, errand: TeamErrand, way: Carried) -> TeamPlan:
     """Return legs by index as a plan of the table's robots."""
     names, places = [robot.name for robot in table.robots], table.places
-    legs = (Leg(names[r], errand.object, places[a], places[b]) for r, a, b in way)
+    legs = (CarryLeg(names[r], errand.object, places[a], places[b]) for r, a, b in way)
     return TeamPlan(table.robots, tuple(legs))
 
 
@@ -305,7 +305,7 @@ def no_plan_message(table: TravelTable, errand: TeamErrand, cap: float | None) -
             for robot in table.robots
         )
         return (
-            f"No plan of {team} brings {quoted(errand.object)} to {quoted(end)}: over no handoff "
+            f"No plan of {team} brings {quote(errand.object)} to {quote(end)}: over no handoff "
             "does a body get all the way."
         )
     return cap_message(float(cap or 0.0), least[0])

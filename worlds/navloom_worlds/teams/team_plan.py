@@ -28,19 +28,19 @@ from navloom.scenes.bodies import Embodiment, get_body
 from navloom.scenes.scene import Point3, Scene
 from navloom.sim.graph import region_of
 from navloom.sim.protocol import Pose
-from navloom.tools.forms import Form, Violation, listed, quoted, read_form
-from navloom.tools.navcraft.paths import (
+from navloom.tools.model_output import AnswerPart, Violation, list_names, quote, read_part
+from navloom.tools.navcraft.relay import RelayChoice, roles_of
+from navloom.tools.navcraft.relay_task import RelayTask
+from navloom.tools.navcraft.schedule import EVEN, CarryLeg, Speeds, Timetable, schedule_legs
+from navloom.tools.navcraft.task_paths import (
     ITEM_NODE,
     POINT_NODE,
     Anchor,
     anchor_at,
     metric_graph,
-    unknown_region,
-    whereabouts,
+    region_not_found,
+    resolve_node,
 )
-from navloom.tools.navcraft.relay import RelayChoice, roles_of
-from navloom.tools.navcraft.schedule import EVEN, Leg, Speeds, Timetable, schedule_legs
-from navloom.tools.navcraft.task import RelayTask
 from navloom_worlds.teams.robots import Robot, first_barrier
 
 MOST_ROBOTS = 12
@@ -80,7 +80,7 @@ class TeamPlan:
     """
 
     robots: tuple[Robot, ...]
-    legs: tuple[Leg, ...]
+    legs: tuple[CarryLeg, ...]
 
     def __post_init__(self) -> None:
         check_team(self.robots)
@@ -90,11 +90,11 @@ class TeamPlan:
         for number, leg in enumerate(self.legs, 1):
             if leg.robot not in names:
                 raise UsageError(
-                    f"Leg {number} is of {quoted(leg.robot)}, who is not in the team: "
-                    f"{listed(names)}.{did_you_mean(leg.robot, names)}"
+                    f"Leg {number} is of {quote(leg.robot)}, who is not in the team: "
+                    f"{list_names(names)}.{did_you_mean(leg.robot, names)}"
                 )
             if leg.origin.node == leg.to.node:
-                raise UsageError(f"Leg {number} takes {quoted(leg.object)} nowhere.")
+                raise UsageError(f"Leg {number} takes {quote(leg.object)} nowhere.")
         for thing, legs in self._legs_by_object.items():
             _check_way(thing, legs)
         check_errands(self.errands, [leg.to for leg in self.legs])
@@ -106,7 +106,7 @@ class TeamPlan:
         return {robot.name: robot for robot in self.robots}
 
     @cached_property
-    def ways(self) -> dict[str, tuple[Leg, ...]]:
+    def ways(self) -> dict[str, tuple[CarryLeg, ...]]:
         """Legs of each object in the order of travel; objects as they first occur."""
         return {thing: tuple(_in_order(legs)) for thing, legs in self._legs_by_object.items()}
 
@@ -118,15 +118,15 @@ class TeamPlan:
         )
 
     @cached_property
-    def handoffs(self) -> tuple[tuple[Leg, Leg], ...]:
+    def handoffs(self) -> tuple[tuple[CarryLeg, CarryLeg], ...]:
         """Pairs of successive legs of one object."""
         return tuple(pair for way in self.ways.values() for pair in pairwise(way))
 
     @cached_property
-    def order(self) -> tuple[Leg, ...]:
+    def order(self) -> tuple[CarryLeg, ...]:
         """Legs sorted so that each follows those it waits for: its robot's and its object's."""
         brings = {after: before for before, after in self.handoffs}
-        done: list[Leg] = []
+        done: list[CarryLeg] = []
         left = list(self.legs)
         while left:
             busy = set[str]()
@@ -150,8 +150,8 @@ class TeamPlan:
         return schedule_legs(scene, carriers, self.order)
 
     @property
-    def _legs_by_object(self) -> dict[str, list[Leg]]:
-        found = defaultdict[str, list[Leg]](list)
+    def _legs_by_object(self) -> dict[str, list[CarryLeg]]:
+        found = defaultdict[str, list[CarryLeg]](list)
         for leg in self.legs:
             found[leg.object].append(leg)
         return dict(found)
@@ -168,7 +168,7 @@ def check_team(robots: Sequence[Robot]) -> None:
     names = [robot.name for robot in robots]
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if twice:
-        raise UsageError(f"Two robots are called {quoted(twice[0])}: give each a name of its own.")
+        raise UsageError(f"Two robots are called {quote(twice[0])}: give each a name of its own.")
 
 
 def check_errands(errands: Sequence[TeamErrand], places: Sequence[Anchor] = ()) -> None:
@@ -187,11 +187,11 @@ def check_errands(errands: Sequence[TeamErrand], places: Sequence[Anchor] = ()) 
     things = [each.object for each in errands]
     for thing in things:
         if things.count(thing) > 1:
-            raise UsageError(f"Two errands are about {quoted(thing)}: give each its own object.")
+            raise UsageError(f"Two errands are about {quote(thing)}: give each its own object.")
         if any(each.node == f"{ITEM_NODE}{thing}" for each in places) or any(
             each.end.node == f"{ITEM_NODE}{thing}" for each in errands
         ):
-            raise UsageError(f"{quoted(thing)} is carried away, so nothing can be put on it.")
+            raise UsageError(f"{quote(thing)} is carried away, so nothing can be put on it.")
 
 
 def make_robot(
@@ -241,8 +241,8 @@ def resolve_place(scene: Scene, place: Anchor | Point3 | str) -> Anchor:
         if place in scene.region_by_id:
             raise UsageError(f"No robot can start in {place}: it has no viewpoint.")
         if place in scene.item_by_id:
-            raise UsageError(f"{quoted(place)} is no place for a robot: it has no viewpoint near.")
-        raise UsageError(unknown_region(scene, place, argument="place"))
+            raise UsageError(f"{quote(place)} is no place for a robot: it has no viewpoint near.")
+        raise UsageError(region_not_found(scene, place, argument="place"))
     region = region_of(scene, Pose(place))
     found = None if region is None else anchor_at(scene, place, region)
     if found is None:
@@ -274,14 +274,17 @@ def relay_plan(
         raise UsageError("This task cannot be walked: a start, the object or the end has no place.")
     one = Robot("robot_1", start, bodies[0], speeds.robot_1)
     if choice is None:
-        return TeamPlan((one,), (Leg("robot_1", thing, origin, end),))
+        return TeamPlan((one,), (CarryLeg("robot_1", thing, origin, end),))
     helper = task.helpers.get(choice.robot_2_start_region)
     transfer = task.transfers.get((choice.transfer_region, choice.transfer_asset))
     if helper is None or helper.anchor is None or transfer is None or transfer.anchor is None:
         raise UsageError(f"{', '.join(choice)} is no relay of this task: a name has no place.")
     two = Robot("robot_2", helper.anchor, bodies[1], speeds.robot_2)
     fetcher, deliverer = roles_of(choice.collab_type)
-    legs = Leg(fetcher, thing, origin, transfer.anchor), Leg(deliverer, thing, transfer.anchor, end)
+    legs = (
+        CarryLeg(fetcher, thing, origin, transfer.anchor),
+        CarryLeg(deliverer, thing, transfer.anchor, end),
+    )
     return TeamPlan((one, two), legs)
 
 
@@ -305,11 +308,11 @@ def relay_choice(plan: TeamPlan, task: RelayTask) -> RelayChoice | None:
     return choice if set(relay_plan(task, choice).legs) == set(plan.legs) else None
 
 
-def _follow_on(legs: Sequence[Leg]) -> bool:
+def _follow_on(legs: Sequence[CarryLeg]) -> bool:
     return all(one.to.node == other.origin.node for one, other in pairwise(legs))
 
 
-def _in_order(legs: Sequence[Leg]) -> Iterable[Leg]:
+def _in_order(legs: Sequence[CarryLeg]) -> Iterable[CarryLeg]:
     if _follow_on(legs):
         yield from legs
         return
@@ -321,27 +324,27 @@ def _in_order(legs: Sequence[Leg]) -> Iterable[Leg]:
         leg = after.get(leg.to.node)
 
 
-def _check_way(thing: str, legs: Sequence[Leg]) -> None:
+def _check_way(thing: str, legs: Sequence[CarryLeg]) -> None:
     origins, ends = ([getattr(leg, end).node for leg in legs] for end in ("origin", "to"))
     for nodes, what in ((origins, "taken from"), (ends, "brought to")):
         twice = [node for node in nodes if nodes.count(node) > 1]
         # It may visit a place twice if the order of its legs makes the path unambiguous.
         if twice and not _follow_on(legs):
-            raise UsageError(f"{quoted(thing)} is {what} {quoted(twice[0])} twice.")
+            raise UsageError(f"{quote(thing)} is {what} {quote(twice[0])} twice.")
     if not set(origins) - set(ends):
         raise UsageError(
-            f"{quoted(thing)} goes in a circle: each of its legs waits for another, so none begins."
+            f"{quote(thing)} goes in a circle: each of its legs waits for another, so none begins."
         )
     walked = list(_in_order(legs))
     if len(walked) < len(legs):
         lost = next(leg for leg in legs if leg not in walked)
-        raise UsageError(f"{quoted(thing)} is never brought to {quoted(lost.origin.node)}.")
+        raise UsageError(f"{quote(thing)} is never brought to {quote(lost.origin.node)}.")
 
 
-def _waiting_in_a_circle(left: Sequence[Leg], brings: dict[Leg, Leg]) -> str:
+def _waiting_in_a_circle(left: Sequence[CarryLeg], brings: dict[CarryLeg, CarryLeg]) -> str:
     waits = [(leg, brings[leg]) for leg in left if brings.get(leg) in left]
     said = " and ".join(
-        f"{leg.robot} for the {quoted(leg.object)} from {before.robot}" for leg, before in waits[:2]
+        f"{leg.robot} for the {quote(leg.object)} from {before.robot}" for leg, before in waits[:2]
     )
     return f"The plan waits for itself: {said}. Give a robot's legs in an order that can be done."
 
@@ -350,28 +353,28 @@ _Name = Annotated[str, Field(min_length=1, max_length=200)]
 _Number = Annotated[float, Field(ge=-1e5, le=1e5, allow_inf_nan=False)]
 
 
-class _PlaceForm(Form):
+class _PlaceForm(AnswerPart):
     region: _Name | None = None
     item: _Name | None = None
     viewpoint: _Name | None = None
     point: tuple[_Number, _Number, _Number] | None = None
 
 
-class _RobotForm(Form):
+class _RobotForm(AnswerPart):
     name: _Name
     start: _PlaceForm
     body: _Name | Embodiment | None = None
     speed: Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)] = 1.0
 
 
-class _LegForm(Form):
+class _LegForm(AnswerPart):
     robot: _Name
     object: _Name
     origin: _PlaceForm = Field(alias="from")
     to: _PlaceForm
 
 
-class _TeamForm(Form):
+class _TeamForm(AnswerPart):
     robots: tuple[_RobotForm, ...] = Field(max_length=MOST_ROBOTS * 10)
     legs: tuple[_LegForm, ...] = Field(max_length=MOST_LEGS * 10)
 
@@ -407,7 +410,7 @@ def read_team(scene: Scene, record: Any) -> TeamPlan:
         UsageError: in one line, an error of its form, an unknown name, or an invalid plan.
         SceneError: an unknown body.
     """
-    form, faults = read_form({"team": record}, "team", _TeamForm)
+    form, faults = read_part({"team": record}, "team", _TeamForm)
     if form is None:
         raise UsageError(faults[0].message)
     robots = tuple(
@@ -420,7 +423,7 @@ def read_team(scene: Scene, record: Any) -> TeamPlan:
         for each in form.robots
     )
     legs = tuple(
-        Leg(each.robot, each.object, _read(scene, each.origin), _read(scene, each.to))
+        CarryLeg(each.robot, each.object, _read(scene, each.origin), _read(scene, each.to))
         for each in form.legs
     )
     return TeamPlan(robots, legs)
@@ -431,7 +434,7 @@ def plan_violations(scene: Scene, plan: TeamPlan) -> list[Violation]:
     return [*_out_of_reach(scene, plan), *_no_objects(scene, plan)]
 
 
-def unreachable_legs(scene: Scene, plan: TeamPlan) -> Iterator[tuple[Leg, Anchor, Anchor]]:
+def unreachable_legs(scene: Scene, plan: TeamPlan) -> Iterator[tuple[CarryLeg, Anchor, Anchor]]:
     """Yield each leg whose robot cannot reach a place, with the place before and that place."""
     at = {robot.name: robot.start for robot in plan.robots}
     for leg in plan.order:
@@ -453,7 +456,7 @@ def _out_of_reach(scene: Scene, plan: TeamPlan) -> Iterator[Violation]:
             why = f": between {link.a} and {link.b}, {barrier[1]}"
         said = (
             f"{who} does not get from {_told(scene, a)} to {_told(scene, b)}, which it has "
-            f"to for {quoted(leg.object)}{why}."
+            f"to for {quote(leg.object)}{why}."
         )
         yield Violation("out_of_reach", said, f"team, legs of {robot.name}", said)
 
@@ -462,12 +465,12 @@ def _no_objects(scene: Scene, plan: TeamPlan) -> Iterator[Violation]:
     for thing in plan.ways:
         item = scene.item_by_id.get(thing)
         if item is None or item.kind != "object":
-            said = f"{quoted(thing)} is not the id of an object of {scene.uri}."
+            said = f"{quote(thing)} is not the id of an object of {scene.uri}."
             yield Violation("object_not_there", said, "team, legs", said)
 
 
 def _written(scene: Scene, anchor: Anchor, *, starts: bool = False) -> dict[str, Any]:
-    place = whereabouts(scene, anchor.node)
+    place = resolve_node(scene, anchor.node)
     if anchor.node.startswith(ITEM_NODE):
         return {"item": place.id}
     if anchor.node.startswith(POINT_NODE):
@@ -484,10 +487,10 @@ def _read(scene: Scene, place: _PlaceForm) -> Anchor:
     if place.viewpoint is not None:
         row = metric_graph(scene).table.index.get(place.viewpoint)
         if row is None:
-            raise UsageError(f"{quoted(place.viewpoint)} is not a viewpoint of {scene.uri}.")
+            raise UsageError(f"{quote(place.viewpoint)} is not a viewpoint of {scene.uri}.")
         return Anchor(place.viewpoint, row, 0.0)
     if place.item is not None and place.item not in scene.item_by_id:
-        raise UsageError(f"{quoted(place.item)} is not the id of an item of {scene.uri}.")
+        raise UsageError(f"{quote(place.item)} is not the id of an item of {scene.uri}.")
     known: Point3 | str = place.point or place.item or place.region or ""
     return resolve_place(scene, known)
 
@@ -503,5 +506,5 @@ def _body(body: Embodiment | None) -> str | dict[str, Any] | None:
 
 
 def _told(scene: Scene, anchor: Anchor) -> str:
-    place = whereabouts(scene, anchor.node)
-    return f"{quoted(place.id)} in {place.region}"
+    place = resolve_node(scene, anchor.node)
+    return f"{quote(place.id)} in {place.region}"

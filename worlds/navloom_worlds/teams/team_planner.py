@@ -5,7 +5,7 @@ errands. If none does, that is a result, not a failure. Otherwise the model prop
 ``check_team_plan``, and answers. The answer is checked by the same rules, and errors are returned
 to the model. A claim that no plan exists is rejected if one does.
 
-    START -> survey -> propose, consult, check (navloom.graphs.turns) -> END
+    START -> survey -> propose, consult, check (navloom.graphs.tool_loop) -> END
                 |
            (no plan) -> END
 
@@ -39,19 +39,19 @@ from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict
 
 from navloom.errors import UsageError
-from navloom.graphs.agent import AgentGraph, Growing, ModelLike, SceneLike
-from navloom.graphs.navcraft.choices import Choices, Update, choice_field
+from navloom.graphs.agent_graph import AgentGraph, Growing, ModelLike, SceneLike
+from navloom.graphs.navcraft.choices import ChoiceState, Update, choice_field
 from navloom.graphs.navcraft.single import errand_record
-from navloom.graphs.turns import (
+from navloom.graphs.tool_loop import (
     Conversation,
-    TurnCall,
+    ToolCallResult,
     TurnLimits,
     add_conversation,
-    calls_made,
-    given_up,
-    said,
-    sent_back,
-    turns,
+    count_turns,
+    executed_calls,
+    failed_update,
+    messages_of,
+    rejection_update,
 )
 from navloom.prompts.prompt_loader import RenderedPrompt, load_prompt
 from navloom.scenes.bodies import resolve_body
@@ -59,8 +59,8 @@ from navloom.scenes.distances import scene_cached
 from navloom.scenes.lexicon import scene_json
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import get_scene
-from navloom.tools.forms import Violation, closed_object, listed, name_argument, quoted
-from navloom.tools.navcraft.task import RelayTask
+from navloom.tools.model_output import Violation, list_names, name_field, object_schema, quote
+from navloom.tools.navcraft.relay_task import RelayTask
 from navloom_worlds.teams import efficiency_library
 from navloom_worlds.teams.efficiency_library import error_safe_tool
 from navloom_worlds.teams.team_optimum import LEAST, TeamMeasure
@@ -184,8 +184,8 @@ class AssignmentOffer:
         """Return the schema of the answer: a number, or an assignment's text."""
         if self.numbered:
             held: dict[str, Any] = {"enum": [*map(int, self.ways)]} if constrain else {}
-            return closed_object({"way": {"type": "integer", **held}}, "team_choice")
-        return closed_object({"way": choice_field([*self.ways], constrain)}, "team_choice")
+            return object_schema({"way": {"type": "integer", **held}}, "team_choice")
+        return object_schema({"way": choice_field([*self.ways], constrain)}, "team_choice")
 
 
 def assignment_prompt(
@@ -210,8 +210,8 @@ def apply_assignment(
     """Return the legs once every errand is assigned, else the next question or a rejection."""
     named = str(answer.get("way")).strip()[:_LONGEST]
     if named not in offer.ways:
-        fault = f"There is no way {quoted(named)}. Answer with one of: {listed([*offer.ways])}."
-        return None, sent_back(state, [Violation("way_not_there", fault)], limits)
+        fault = f"There is no way {quote(named)}. Answer with one of: {list_names([*offer.ways])}."
+        return None, rejection_update(state, [Violation("way_not_there", fault)], limits)
     way = offer.ways[named].way
     ways = (*offer.picked, way)
     errands = offer.task.told()["errands"]
@@ -219,12 +219,12 @@ def apply_assignment(
         return assigned_legs(errands, ways), {}
     after = replace(offer, picked=ways)
     if after.ways:
-        return None, {"settled": len(said(state)), "picked": [[way.robots, way.over]]}
+        return None, {"settled": len(messages_of(state)), "picked": [[way.robots, way.over]]}
     fault = f"After that nobody can bring the {after.errand['object']} to the {after.errand['to']}."
     left = replace(offer, refused=(*offer.refused, offer.key(way)))
     if not left.ways:
-        return None, given_up("no_way_on", fault)
-    back = sent_back(state, [Violation("no_way_on", f"{fault} Choose another way.")], limits)
+        return None, failed_update("no_way_on", fault)
+    back = rejection_update(state, [Violation("no_way_on", f"{fault} Choose another way.")], limits)
     return None, {**back, "refused": [offer.key(way)]}
 
 
@@ -246,7 +246,7 @@ class Input(TypedDict):
     """Seed of the robots' starts and the errands; goes into the prompt."""
 
 
-class State(Input, Choices, total=False):
+class State(Input, ChoiceState, total=False):
     """State of a run.
 
     Its result is ``{"phase_1", "team", "verdict", "navloom"}``: robot_1's errand with the keys of
@@ -381,7 +381,7 @@ def planner_prompt(state: State, context: Context) -> tuple[RenderedPrompt, dict
     legs = legs_schema(task, constrain=context.constrain)
     # A claim that no plan exists is not offered again once it was rejected.
     believed = _PLAN_EXISTS not in state.get("violations", [])
-    schema = closed_object({"legs": {"anyOf": [legs, {"type": "null"}]} if believed else legs})
+    schema = object_schema({"legs": {"anyOf": [legs, {"type": "null"}]} if believed else legs})
     return rendered, {"title": "team_plan", **schema}
 
 
@@ -394,12 +394,12 @@ def planner_tools(state: State, context: Context) -> Sequence[BaseTool]:
     return made if context.tools == "library" else made[:1]
 
 
-def _failed(call: TurnCall) -> bool:
+def _failed(call: ToolCallResult) -> bool:
     result = call.result or {}
     return not result.get("valid", "error" not in result and bool(result))
 
 
-def _advice(call: TurnCall, before: list[TurnCall], context: Context) -> str:
+def _advice(call: ToolCallResult, before: list[ToolCallResult], context: Context) -> str:
     del before, context
     why = (call.result or {}).get("error", "")
     return f"This call failed before and fails again. {why} Change who carries, or the handoff."
@@ -415,15 +415,15 @@ def check_answer(answer: dict[str, Any], state: State, context: Context) -> dict
         answer = {"legs": legs}
     if "legs" in answer and answer["legs"] is None:
         told = "A plan does all errands: find one. Several robots may share the way of an object."
-        return sent_back(state, [Violation(_PLAN_EXISTS, told)], context)
+        return rejection_update(state, [Violation(_PLAN_EXISTS, told)], context)
     found = check_team_plan(task, answer.get("legs"))
     if not found["valid"]:
-        return sent_back(state, [Violation("no_plan", found["error"])], context)
+        return rejection_update(state, [Violation("no_plan", found["error"])], context)
     return {"status": "ok", "reason": None, "result": _result(answer["legs"], state, context)}
 
 
 def _result(legs: list[dict[str, str]], state: State, context: Context) -> dict[str, Any]:
-    task, spoken = _task(state, context), said(state)
+    task, spoken = _task(state, context), messages_of(state)
     plan = read_legs(task, legs)
     return {
         "phase_1": task.phase_1,
@@ -434,8 +434,8 @@ def _result(legs: list[dict[str, str]], state: State, context: Context) -> dict[
             **_about(task, context.tau),
             **plan_quality(task, legs),
             "violations_mended": state.get("violations", []),
-            "turns": turns(spoken),
-            "tool_calls": len(calls_made(spoken)),
+            "turns": count_turns(spoken),
+            "tool_calls": len(executed_calls(spoken)),
             "tools": "none" if context.compact else context.tools,
             "prompt": load_prompt(CHOICES_PROMPT if context.compact else PROMPT).record,
             **({"choices": context.choices} if context.compact else {}),
@@ -508,7 +508,7 @@ def team_tools(task: TeamTask, *, constrain: bool = True) -> list[BaseTool]:
         constrain: enumerate names in the argument schemas.
     """
     robots = {robot.name: robot for robot in task.robots}
-    name = name_argument("A robot of the team.", [*robots] if constrain else None)
+    name = name_field("A robot of the team.", [*robots] if constrain else None)
     place: Any = (str, Field(description="A place.", max_length=200))
 
     def known(robot: str) -> Any:

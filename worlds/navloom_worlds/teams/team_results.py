@@ -47,8 +47,8 @@ from navloom.evals.run_scenes import run_scene
 from navloom.files import check_format
 from navloom.scenes.plan_style import to_words
 from navloom.scenes.scene import Scene
-from navloom.tools.navcraft.paths import ITEM_NODE, Anchor, spot_of
 from navloom.tools.navcraft.schedule import RobotStop, TimedLeg, Timetable
+from navloom.tools.navcraft.task_paths import ITEM_NODE, Anchor, plan_position
 from navloom_worlds.teams.revise_route import IN
 from navloom_worlds.teams.team_plan import TeamPlan, read_team
 from navloom_worlds.teams.team_request import TeamRequest
@@ -205,7 +205,7 @@ def team_map(scene: Scene, plan: TeamPlan) -> SceneMap:
             MapRoute(
                 name=each.leg.robot,
                 style=styles[each.leg.robot],
-                points=tuple(spot_of(scene, stop.node) for stop in stops),
+                points=tuple(plan_position(scene, stop.node) for stop in stops),
                 carried_from=taken,
             )
             for each, stops, taken in sorted(
@@ -227,7 +227,7 @@ def team_map(scene: Scene, plan: TeamPlan) -> SceneMap:
                         for each, stops, taken in sorted(carried, key=lambda it: it[0].takes)
                         if each.leg.object == thing
                         for point in (
-                            (each.takes, *spot_of(scene, each.leg.origin.node)),
+                            (each.takes, *plan_position(scene, each.leg.origin.node)),
                             *timed(scene, stops[taken + 1 :]),
                         )
                     ),
@@ -272,17 +272,17 @@ def _carried(table: Timetable) -> list[tuple[TimedLeg, Sequence[RobotStop], int]
 
 def _marks(scene: Scene, plan: TeamPlan, things: dict[str, str]) -> tuple[MapMark, ...]:
     marks = [
-        MapMark(kind=f"start_{number}", at=spot_of(scene, robot.start.node))
+        MapMark(kind=f"start_{number}", at=plan_position(scene, robot.start.node))
         for number, robot in enumerate(plan.robots, 1)
     ]
     for each in plan.errands:
         thing = things[each.object]
-        marks.append(MapMark(kind="object", at=spot_of(scene, each.origin.node), label=thing))
+        marks.append(MapMark(kind="object", at=plan_position(scene, each.origin.node), label=thing))
         label = f"{_place(scene, each.end)} ({thing})"
-        marks.append(MapMark(kind="end", at=spot_of(scene, each.end.node), label=label))
+        marks.append(MapMark(kind="end", at=plan_position(scene, each.end.node), label=label))
     for before, _ in plan.handoffs:
         label = f"{_place(scene, before.to)} ({things[before.object]})"
-        marks.append(MapMark(kind="handoff", at=spot_of(scene, before.to.node), label=label))
+        marks.append(MapMark(kind="handoff", at=plan_position(scene, before.to.node), label=label))
     return tuple(marks)
 
 

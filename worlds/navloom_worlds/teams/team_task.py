@@ -17,17 +17,17 @@ from typing import Any, NamedTuple, get_args
 from navloom.errors import NavloomError, UsageError, did_you_mean
 from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene import Scene
-from navloom.tools.forms import Violation, closed_object, listed, quoted
-from navloom.tools.navcraft.paths import (
+from navloom.tools.model_output import Violation, list_names, object_schema, quote
+from navloom.tools.navcraft.relay_task import RelayTask, can_hold, has_usable_surface
+from navloom.tools.navcraft.schedule import CarryLeg, Timetable
+from navloom.tools.navcraft.task_paths import (
     Anchor,
-    Errand,
+    SoloTask,
     admissible_triples,
-    errand_answer,
     metric_graph,
     shortest_path,
+    solo_task_answer,
 )
-from navloom.tools.navcraft.schedule import Leg, Timetable
-from navloom.tools.navcraft.task import RelayTask, can_hold, usable_surface
 from navloom_worlds.teams.multi_errand_optimum import best_team_plan
 from navloom_worlds.teams.revise_route import IN
 from navloom_worlds.teams.robots import Robot
@@ -181,11 +181,11 @@ class TeamTask:
         }
 
     @cached_property
-    def first(self) -> Errand:
+    def first(self) -> SoloTask:
         """First errand as robot_1's own, by names."""
         first, item = self.errands[0], self.scene.item_by_id
         thing, end = item[first.object], item[first.end.node.removeprefix("item ")]
-        return Errand(
+        return SoloTask(
             self.regions[0], str(thing.region), thing.prompt_name, str(end.region), end.prompt_name
         )
 
@@ -193,7 +193,7 @@ class TeamTask:
     def phase_1(self) -> dict[str, Any]:
         """First errand with the keys of A.10.1."""
         path = shortest_path(self.scene, self.first)
-        made: dict[str, Any] = errand_answer(self.first, path)["phase_1"]
+        made: dict[str, Any] = solo_task_answer(self.first, path)["phase_1"]
         return made
 
 
@@ -210,7 +210,7 @@ def legs_schema(task: TeamTask, *, constrain: bool) -> dict[str, Any]:
         "to": name([*task.places]),
     }
     most = min(MOST_LEGS, len(task.robots) * len(task.errands))
-    return {"type": "array", "items": closed_object(leg), "minItems": 1, "maxItems": most}
+    return {"type": "array", "items": object_schema(leg), "minItems": 1, "maxItems": most}
 
 
 def read_legs(task: TeamTask, legs: Any) -> TeamPlan:
@@ -230,13 +230,13 @@ def read_legs(task: TeamTask, legs: Any) -> TeamPlan:
         said = {key: str(leg[key])[:200] for key in LEG_KEYS}
         if said["object"] not in task.things:
             raise UsageError(
-                f"Leg {number}: {quoted(said['object'])} is not to be carried: carry "
-                f"{listed([*task.things])}."
+                f"Leg {number}: {quote(said['object'])} is not to be carried: carry "
+                f"{list_names([*task.things])}."
             )
         for key in ("from", "to"):
             if said[key] not in task.places:
                 raise UsageError(
-                    f"Leg {number}: {quoted(said[key])} is no place of this task."
+                    f"Leg {number}: {quote(said[key])} is no place of this task."
                     f"{did_you_mean(said[key], task.places)} A handoff is on one of the handoff "
                     "places."
                 )
@@ -247,7 +247,7 @@ def read_legs(task: TeamTask, legs: Any) -> TeamPlan:
             raise UsageError(
                 f"Leg {number} takes the {said['object']} nowhere: its from and to are one place."
             )
-        found.append(Leg(said["robot"], errand.object, begin, end))
+        found.append(CarryLeg(said["robot"], errand.object, begin, end))
     return TeamPlan(task.robots, tuple(found))
 
 
@@ -331,7 +331,7 @@ def figure_errors(scene: Scene, plan: TeamPlan, said: Mapping[str, Any]) -> Iter
     """
     by = said.get("by", "makespan")
     if by not in get_args(TeamMeasure):
-        yield f"{quoted(by)} is no measure of plans"
+        yield f"{quote(by)} is no measure of plans"
         return
     task = TeamTask(scene, plan.robots, (), plan.errands, said.get("cap"), by)
     timetable = plan.schedule(scene)
@@ -352,7 +352,7 @@ def figure_errors(scene: Scene, plan: TeamPlan, said: Mapping[str, Any]) -> Iter
 
 
 def team_violations(
-    scene: Scene, errand: Errand, record: Any, rest: Mapping[str, Any]
+    scene: Scene, errand: SoloTask, record: Any, rest: Mapping[str, Any]
 ) -> Iterator[Violation]:
     """Yield violations of a dataset line's plan and figures, and of phase_1 as one of its errands.
 
@@ -396,9 +396,9 @@ def _check_errands(task: TeamTask, plan: TeamPlan) -> None:
         if way is None:
             raise UsageError(f"Nobody carries the {name}: bring it to the {end}.")
         if way[0].origin.node != errand.origin.node:
-            raise UsageError(f"The {name} lies there: its first leg is from {quoted(name)}.")
+            raise UsageError(f"The {name} lies there: its first leg is from {quote(name)}.")
         if way[-1].to.node != errand.end.node:
-            raise UsageError(f"The {name} ends elsewhere: its last leg is to {quoted(end)}.")
+            raise UsageError(f"The {name} ends elsewhere: its last leg is to {quote(end)}.")
         allowed = {each.node for each in task.handoffs[task.errands.index(errand)]}
         for leg in way[:-1]:
             if leg.to.node not in allowed:
@@ -463,7 +463,7 @@ def draw_attempt(
     items = scene.item_by_id
     for item in sorted(scene.items, key=lambda each: each.id):
         placed = item.kind in kinds and item.id in graph.items and item.region
-        if placed and (item.kind == "object" or usable_surface(scene, item)):
+        if placed and (item.kind == "object" or has_usable_surface(scene, item)):
             kinds[item.kind].append(item.id)
     if len(at) < robots or any(len(each) < errands for each in kinds.values()):
         return None

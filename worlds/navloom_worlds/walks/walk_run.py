@@ -33,8 +33,8 @@ from navloom.evals.session import Sample, sample_seed
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
 from navloom.files import complete_lines, encode_line, parse_line, write_run_file
-from navloom.graphs.agent import begun, open_checkpoints
-from navloom.graphs.navigation.person import Person
+from navloom.graphs.agent_graph import open_checkpoints, started_threads
+from navloom.graphs.navigation.human_input import HumanNavigator
 from navloom.models.model_call import CallSettings
 from navloom.scenes.bodies import SETTLE_M, FloorPose, resolve_body
 from navloom.scenes.scene import Scene
@@ -228,9 +228,9 @@ class WalkJob(EvalJob):
         persons: current persons by sample.
     """
 
-    persons: dict[str, Person] = field(default_factory=dict)
+    persons: dict[str, HumanNavigator] = field(default_factory=dict)
 
-    def person(self, sample: Sample) -> Person | None:
+    def person(self, sample: Sample) -> HumanNavigator | None:
         """Return the person who replaces the model."""
         return self.persons.get(sample.id)
 
@@ -271,7 +271,7 @@ class WalkRun:
                 open_checkpoints(self._folder.checkpoints)
             )
             self._graph = self._job.build(self._saver)
-            self._begun = await begun(self._saver)
+            self._begun = await started_threads(self._saver)
             for name in sorted(self._begun & self._folder.finished):
                 # The process was killed between writing the line and deleting its thread.
                 await self._saver.adelete_thread(name)
@@ -312,7 +312,7 @@ class WalkRun:
             touches=self.plan.touches,
         )
 
-    async def walk_practice(self, person: Person) -> dict[str, Any]:
+    async def walk_practice(self, person: HumanNavigator) -> dict[str, Any]:
         """Run the practice with a person; its line is not written."""
         (sample,) = self.practice.samples
         job = WalkJob(self.practice, {sample.id: person})
@@ -341,7 +341,7 @@ class WalkRun:
         return float(there.values.get("seconds") or 0.0)
 
     async def walk(
-        self, sample: Sample, person: Person, control: RunControl | None = None
+        self, sample: Sample, person: HumanNavigator, control: RunControl | None = None
     ) -> dict[str, Any]:
         """Run a sample with a person to its end, from where it was left.
 

@@ -35,8 +35,8 @@ from navloom.errors import NavloomError, StoppedError, UsageError
 from navloom.evals.navigation.run import EvalPlan
 from navloom.evals.people.study_folder import WALKS
 from navloom.evals.session import Sample
-from navloom.graphs.navigation.driven_walk import TICK_S, nearest_seen
-from navloom.graphs.navigation.person import PersonWish, Standing
+from navloom.graphs.navigation.human_input import HumanInput, HumanObservation
+from navloom.graphs.navigation.teleoperation import TICK_S, nearest_visible
 from navloom.models.redaction import error_line
 from navloom.scenes.bodies import DEFAULT_BODY, SETTLE_M, Embodiment, FloorPose
 from navloom.scenes.scene import Scene
@@ -84,7 +84,7 @@ class LiveWalk:
         self.phase: Phase = "loading"
         self.said = ""
         self.task: asyncio.Task[None] | None = None
-        self._standing: Standing | None = None
+        self._standing: HumanObservation | None = None
         self._before, self._since = seconds, 0.0
         self._forward = self._turn = 0.0
         self._tapped = (0.0, 0.0)
@@ -148,8 +148,8 @@ class LiveWalk:
 
     # Requests from the graph.
 
-    async def wish(self, standing: Standing) -> PersonWish:
-        """Wait for the person's next action (:class:`navloom.graphs.navigation.person.Person`)."""
+    async def wish(self, standing: HumanObservation) -> HumanInput:
+        """Wait for an action (:class:`navloom.graphs.navigation.human_input.HumanNavigator`)."""
         if standing.touched:
             self._touched = (standing.touched, time.monotonic())
         self._standing = standing
@@ -163,12 +163,12 @@ class LiveWalk:
             if self.phase != "walking":
                 continue
             if self.seconds >= MOST_SECONDS:
-                return PersonWish(self.seconds, "time")
+                return HumanInput(self.seconds, "time")
             if self._wish is not None:
                 (said, option), self._wish = self._wish, None
                 if said == "" and option not in [each.id for each in standing.options]:
                     continue
-                return PersonWish(self.seconds, said, option)
+                return HumanInput(self.seconds, said, option)
             if self.motion == "continuous":
                 return self._keys()
 
@@ -189,11 +189,11 @@ class LiveWalk:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._told.wait(), 1.0)
 
-    def _keys(self) -> PersonWish:
+    def _keys(self) -> HumanInput:
         self._due += TICK_S
         forward, turn = self._forward or self._tapped[0], self._turn or self._tapped[1]
         self._tapped = (0.0, 0.0)
-        return PersonWish(self.seconds, forward=forward, turn=turn)
+        return HumanInput(self.seconds, forward=forward, turn=turn)
 
     # Output to the page.
 
@@ -210,7 +210,7 @@ class LiveWalk:
             stand = mover.settled(FloorPose(place, 0.0), reach=SETTLE_M)
             if stand is not None:
                 mover.drive(stand, self.body.speed, self.body.turn_speed, TICK_S)
-            nearest_seen(self.scene, place, start)
+            nearest_visible(self.scene, place, start)
 
     def _camera(self, pose: Pose, size: int, tilt: float) -> Camera:
         width, height = SIZES[size]
@@ -268,7 +268,7 @@ def _jpeg(scene: Scene, camera: Camera) -> bytes:
     return file.getvalue()
 
 
-def _marks(scene: Scene, standing: Standing, camera: Camera) -> Iterator[list[float]]:
+def _marks(scene: Scene, standing: HumanObservation, camera: Camera) -> Iterator[list[float]]:
     """Yield the candidates that are visible in an image."""
     half = math.tan(camera.fov / 2)
     for option in standing.options:

@@ -12,7 +12,7 @@ from navloom.errors import SceneError
 from navloom.scenes import load_scene
 from navloom.scenes.lexicon import classify, is_surface
 from navloom.scenes.scene import Item
-from navloom.tools.navcraft.task import can_hold, plausibility, room_grade
+from navloom.tools.navcraft.relay_task import can_hold, plausibility, room_grade
 from navloom_worlds.furniture import item_parts
 from navloom_worlds.geometry import scene_mesh
 from navloom_worlds.geometry.semantic_ids import item_owner

@@ -12,7 +12,7 @@ from navloom.scenes.bodies import Embodiment, FloorPose, get_body
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import load_scene
 from navloom.sim.protocol import Contact
-from navloom.tools.navigation.steps import bumped_into
+from navloom.tools.navigation.step_records import contact_names
 from navloom_worlds.motion import sweep
 from navloom_worlds.motion.collision_motion import Mover, mover_of
 from worlds.tests.motion.check_moves import Found, check
@@ -61,7 +61,7 @@ def test_a_wheelchair_before_a_riser_meets_a_step() -> None:
     assert stand is not None
     moved = mover.follow(stand, [(x, room.center[1], z)], slide=False)
     assert [each.what for each in moved.bumps] == ["step"]
-    assert "step" in bumped_into(
+    assert "step" in contact_names(
         [Contact(each.what, each.displacement, each.point) for each in moved.bumps], home
     )
     # The wall under a low window is no riser either.

@@ -17,7 +17,7 @@ import time
 from navloom.scenes.bodies import FETCH, SPOT
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import iter_scenes
-from navloom.tools.navcraft.paths import metric_graph
+from navloom.tools.navcraft.task_paths import metric_graph
 from navloom_worlds.teams.multi_errand_optimum import best_team_plan
 from navloom_worlds.teams.robots import Robot
 from navloom_worlds.teams.team_plan import TeamErrand

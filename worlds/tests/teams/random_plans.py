@@ -10,8 +10,8 @@ import networkx as nx
 
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.scene import Edge, Floor, Item, Link, Region, Scene, Viewpoint, distance_2d
-from navloom.tools.navcraft.paths import Anchor, metric_graph, whereabouts
-from navloom.tools.navcraft.schedule import Leg
+from navloom.tools.navcraft.schedule import CarryLeg
+from navloom.tools.navcraft.task_paths import Anchor, metric_graph, resolve_node
 from navloom_worlds.teams.robots import Robot
 from navloom_worlds.teams.team_plan import TeamPlan, resolve_place
 
@@ -53,7 +53,7 @@ def random_robots(dice: random.Random, scene: Scene, many: int) -> tuple[Robot, 
     for number in range(1, many + 1):
         start: Anchor = dice.choice(list(metric_graph(scene).starts.values()))
         if dice.random() < 0.3:
-            x, y, z = whereabouts(scene, start.node).position
+            x, y, z = resolve_node(scene, start.node).position
             start = resolve_place(scene, (x + dice.uniform(-0.5, 0.5), y, z))
         speed = dice.choice([0.5, 1.0, 1.6])
         made.append(Robot(f"robot_{number}", start, dice.choice([None, SLIM, WIDE]), speed))
@@ -72,7 +72,7 @@ def random_plan(dice: random.Random, scene: Scene) -> TeamPlan:
         stops = list({each.node: each for each in stops}.values())
         if len(stops) < 2:
             stops.append(dice.choice([each for each in places if each != stops[0]]))
-        ways.append([Leg(dice.choice(robots).name, thing, a, b) for a, b in pairwise(stops)])
+        ways.append([CarryLeg(dice.choice(robots).name, thing, a, b) for a, b in pairwise(stops)])
     legs = []
     while ways:  # Mixed, but each object's in order, so that nobody waits in a circle.
         way = dice.choice(ways)
@@ -81,7 +81,7 @@ def random_plan(dice: random.Random, scene: Scene) -> TeamPlan:
     return TeamPlan(robots, tuple(legs))
 
 
-def simulated(scene: Scene, plan: TeamPlan) -> tuple[float, dict[Leg, tuple[float, float]]]:
+def simulated(scene: Scene, plan: TeamPlan) -> tuple[float, dict[CarryLeg, tuple[float, float]]]:
     """When the last object is there, and when each leg's object is taken up and put down.
 
     Robots go about with their lists, and only events happen: somebody has come somewhere. Who
@@ -95,7 +95,7 @@ def simulated(scene: Scene, plan: TeamPlan) -> tuple[float, dict[Leg, tuple[floa
     lies = set(starts)
     queue: list[tuple[float, str, str]] = []
     waiting: set[str] = set()
-    seen: dict[Leg, tuple[float, float]] = {}
+    seen: dict[CarryLeg, tuple[float, float]] = {}
     taken: dict[str, float] = {}
     now = 0.0
 
@@ -150,7 +150,7 @@ def walked(scene: Scene, robot: Robot, a: Anchor, b: Anchor) -> float:
             graph.add_edge(one.id, other.id, metres=distance_2d(one.position, other.position))
     ends = []
     for place, name in ((a, "from"), (b, "to")):
-        here = whereabouts(scene, place.node)
+        here = resolve_node(scene, place.node)
         node = f"v{here.region}"
         graph.add_edge(name, node, metres=distance_2d(here.position, at[node].position))
         ends.append(name)

@@ -12,12 +12,12 @@ from navloom.scenes.bodies import FETCH
 from navloom.scenes.passability import estimate_links
 from navloom.scenes.scene import Link, Scene
 from navloom.scenes.scene_uri import load_scene
-from navloom.tools.navcraft.optimum import all_relays
-from navloom.tools.navcraft.paths import admissible_triples
 from navloom.tools.navcraft.relay import RelayChoice, roles_of
+from navloom.tools.navcraft.relay_optimum import all_relays
 from navloom.tools.navcraft.relay_schedule import schedule_relay
+from navloom.tools.navcraft.relay_task import RelayTask
 from navloom.tools.navcraft.schedule import Speeds
-from navloom.tools.navcraft.task import RelayTask
+from navloom.tools.navcraft.task_paths import admissible_triples
 from navloom_worlds.teams.efficiency_library import (
     find_place,
     reachable_regions,

@@ -15,9 +15,9 @@ from navloom.errors import UsageError
 from navloom.scenes.bodies import FETCH, Embodiment
 from navloom.scenes.scene import Link, Scene
 from navloom.scenes.scene_uri import iter_scenes, load_scene
-from navloom.tools.navcraft.paths import link_crossed
 from navloom.tools.navcraft.relay_schedule import schedule_relay
 from navloom.tools.navcraft.schedule import RobotStop
+from navloom.tools.navcraft.task_paths import crossed_link
 from navloom_worlds.teams.efficiency_library import Meeting, find_interference, find_place
 from navloom_worlds.teams.revise_route import revise_route
 from navloom_worlds.teams.robots import Robot
@@ -61,7 +61,7 @@ def _walks(scene: Scene, route: tuple[RobotStop, ...], now: float):
             here.region
             and there.region
             and here.region != there.region
-            and link_crossed(scene, *ends) is not None
+            and crossed_link(scene, *ends) is not None
         ):
             yield "doorway", tuple(sorted((here.region, there.region))), there.region
         else:

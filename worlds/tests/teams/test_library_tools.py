@@ -14,10 +14,10 @@ from navloom.graphs.navcraft.collab import LIBRARY
 from navloom.scenes.bodies import FETCH, SPOT
 from navloom.scenes.scene import Link
 from navloom.scenes.scene_uri import load_scene
-from navloom.tools.navcraft.optimum import all_relays
+from navloom.tools.navcraft.relay_optimum import all_relays
 from navloom.tools.navcraft.relay_schedule import schedule_relay
-from navloom.tools.navcraft.task import RelayTask
-from navloom.tools.navcraft.wish import Wish
+from navloom.tools.navcraft.relay_spec import RelaySpec
+from navloom.tools.navcraft.relay_task import RelayTask
 from navloom_worlds.teams.efficiency_library import BODIES, library_tools
 from tests.tools.navcraft.test_relay import row_task
 from tests.tools.navcraft.worlds import ROW, row_house
@@ -80,9 +80,9 @@ def test_what_they_say_is_the_schedules() -> None:
 def test_recommended_is_what_is_asked_for() -> None:
     free = ask("recommend", {"k": 5})["recommended"]
     assert free
-    wish = Wish(type="Type-A2")
+    wish = RelaySpec(type="Type-A2")
     assert {r["collab_type"] for r in ask("recommend", {}, wish=wish)["recommended"]} <= {"Type-A2"}
-    assert ask("recommend", {}, wish=Wish(min_gain=0.99)) == {"recommended": [], "of": 0}
+    assert ask("recommend", {}, wish=RelaySpec(min_gain=0.99)) == {"recommended": [], "of": 0}
 
 
 def test_bodies_bar_and_hurry() -> None:

@@ -12,8 +12,8 @@ import pytest
 
 from navloom.errors import UsageError
 from navloom.scenes.scene import Scene
-from navloom.tools.navcraft.paths import Anchor, metric_graph
-from navloom.tools.navcraft.schedule import Leg
+from navloom.tools.navcraft.schedule import CarryLeg
+from navloom.tools.navcraft.task_paths import Anchor, metric_graph
 from navloom_worlds.teams.multi_errand_optimum import best_team_plan
 from navloom_worlds.teams.robots import Robot
 from navloom_worlds.teams.team_plan import TeamErrand, TeamPlan
@@ -29,11 +29,11 @@ def every_plan(
     """Every plan with one handoff an errand at most, in every order that can be done."""
     choices = []
     for errand, mine in zip(errands, places, strict=True):
-        alone = [[Leg(r.name, errand.object, errand.origin, errand.end)] for r in robots]
+        alone = [[CarryLeg(r.name, errand.object, errand.origin, errand.end)] for r in robots]
         handed = [
             [
-                Leg(a.name, errand.object, errand.origin, x),
-                Leg(b.name, errand.object, x, errand.end),
+                CarryLeg(a.name, errand.object, errand.origin, x),
+                CarryLeg(b.name, errand.object, x, errand.end),
             ]
             for a, b in permutations(robots, 2)
             for x in mine
@@ -134,7 +134,7 @@ def test_four_errands_are_no_worse_than_any_plan_that_is_drawn() -> None:
                 a, b = dice.sample(team, 2)
                 stops = [errand.origin, *([dice.choice(mine)] if dice.random() < 0.5 else [])]
                 way = zip((a.name, b.name), stops, [*stops[1:], errand.end], strict=False)
-                legs += [Leg(name, errand.object, x, y) for name, x, y in way]
+                legs += [CarryLeg(name, errand.object, x, y) for name, x, y in way]
             dice.shuffle(legs)
             with suppress(UsageError):
                 made = TeamPlan(team, tuple(legs)).schedule(scene).makespan_s

@@ -13,7 +13,7 @@ from navloom.errors import UsageError
 from navloom.scenes.bodies import FETCH
 from navloom.scenes.scene import Edge, Floor, Region, Scene, Viewpoint, distance_2d
 from navloom.scenes.scene_uri import load_scene
-from navloom.tools.navcraft.paths import Anchor, metric_graph
+from navloom.tools.navcraft.task_paths import Anchor, metric_graph
 from navloom_worlds.teams.efficiency_library import find_interference, find_place
 from navloom_worlds.teams.revise_route import (
     Reservation,

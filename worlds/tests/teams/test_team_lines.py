@@ -11,9 +11,14 @@ import pytest
 from navloom.evals.navcraft.dataset import check_file
 from navloom.evals.navcraft.export import task_line
 from navloom.scenes.scene_uri import load_scene
-from navloom.tools.navcraft.paths import Errand, admissible_triples, errand_answer, shortest_path
-from navloom.tools.navcraft.schedule import Leg
-from navloom.tools.navcraft.task import RelayTask
+from navloom.tools.navcraft.relay_task import RelayTask
+from navloom.tools.navcraft.schedule import CarryLeg
+from navloom.tools.navcraft.task_paths import (
+    SoloTask,
+    admissible_triples,
+    shortest_path,
+    solo_task_answer,
+)
 from navloom_worlds.teams.team_plan import TeamPlan, make_robot, team_record
 
 HOME = load_scene("demo:house")
@@ -22,15 +27,15 @@ HOME = load_scene("demo:house")
 def line() -> dict[str, Any]:
     start, target, end = next(admissible_triples(HOME))
     thing, asset = HOME.items_in(target, "object")[0], HOME.items_in(end, "asset")[0]
-    errand = Errand(start, target, thing.prompt_name, end, asset.prompt_name)
+    errand = SoloTask(start, target, thing.prompt_name, end, asset.prompt_name)
     task = RelayTask(HOME, *errand)
     assert task.object_anchor
     assert task.end_anchor
     robots = tuple(make_robot(HOME, f"robot_{i}", start) for i in (1, 2, 3))
-    leg = Leg("robot_3", task.object_item.id, task.object_anchor, task.end_anchor)
+    leg = CarryLeg("robot_3", task.object_item.id, task.object_anchor, task.end_anchor)
     sample = {"id": "one", "scene": HOME.uri, "profile": None}
     result = {
-        **errand_answer(errand, shortest_path(HOME, errand)),
+        **solo_task_answer(errand, shortest_path(HOME, errand)),
         "team": team_record(HOME, TeamPlan(robots, (leg,))),
         "navloom": {},
     }

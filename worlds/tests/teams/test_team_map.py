@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from navloom.scenes.plan_style import MARKS, ROUTES
 from navloom.scenes.scene_uri import load_scene
-from navloom.tools.navcraft.schedule import Leg
+from navloom.tools.navcraft.schedule import CarryLeg
 from navloom_worlds.teams.team_plan import MOST_ROBOTS, TeamPlan, make_robot
 from navloom_worlds.teams.team_planner import sample_team_task
 from navloom_worlds.teams.team_results import team_map
@@ -17,7 +17,7 @@ def test_robots_are_told_apart_and_things_of_one_name_too() -> None:
     robots = tuple(make_robot(home, f"robot_{n}", at) for n, at in enumerate(starts, 1))
     assert len({name.partition(" in ")[0] for name in task.things}) == 1
     legs = [
-        Leg(robot.name, errand.object, errand.origin, errand.end)
+        CarryLeg(robot.name, errand.object, errand.origin, errand.end)
         for robot, errand in zip(robots[2:], task.errands, strict=True)
     ]
     shown = team_map(home, TeamPlan(robots, tuple(legs)))

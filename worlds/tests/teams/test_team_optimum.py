@@ -12,10 +12,10 @@ import pytest
 
 from navloom.errors import UsageError
 from navloom.scenes.scene import Scene
-from navloom.tools.navcraft.optimum import all_relays
-from navloom.tools.navcraft.paths import Anchor, metric_graph
-from navloom.tools.navcraft.schedule import Leg
-from navloom.tools.navcraft.task import RelayTask
+from navloom.tools.navcraft.relay_optimum import all_relays
+from navloom.tools.navcraft.relay_task import RelayTask
+from navloom.tools.navcraft.schedule import CarryLeg
+from navloom.tools.navcraft.task_paths import Anchor, metric_graph
 from navloom_worlds.teams.robots import Robot
 from navloom_worlds.teams.team_optimum import TeamMeasure, best_plan, best_starts, handoff_places
 from navloom_worlds.teams.team_plan import TeamErrand, TeamPlan, relay_plan, resolve_place
@@ -33,7 +33,8 @@ def every_plan(
             for handoffs in permutations(places, many - 1):
                 way = pairwise([errand.origin, *handoffs, errand.end])
                 legs = [
-                    Leg(r.name, errand.object, a, b) for r, (a, b) in zip(team, way, strict=True)
+                    CarryLeg(r.name, errand.object, a, b)
+                    for r, (a, b) in zip(team, way, strict=True)
                 ]
                 yield TeamPlan(robots, tuple(legs))
 
@@ -188,7 +189,7 @@ def test_at_one_speed_no_handoff_ends_sooner(seed: int) -> None:
         robots = tuple(replace(robot, body=None, speed=1.3) for robot in robots)
         alone = {
             robot.name: TeamPlan(
-                robots, (Leg(robot.name, errand.object, errand.origin, errand.end),)
+                robots, (CarryLeg(robot.name, errand.object, errand.origin, errand.end),)
             )
             .schedule(scene)
             .makespan_s
@@ -198,7 +199,7 @@ def test_at_one_speed_no_handoff_ends_sooner(seed: int) -> None:
         team = dice.sample(robots, len(robots))
         handoffs = dice.sample(places, len(team) - 1)
         way = list(pairwise([errand.origin, *handoffs, errand.end]))
-        legs = [Leg(r.name, errand.object, a, b) for r, (a, b) in zip(team, way, strict=True)]
+        legs = [CarryLeg(r.name, errand.object, a, b) for r, (a, b) in zip(team, way, strict=True)]
         ends = TeamPlan(robots, tuple(legs)).schedule(scene).makespan_s
         assert ends >= alone[team[0].name] - 1e-9
         for k in range(len(legs) - 1):

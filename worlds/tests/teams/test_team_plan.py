@@ -6,11 +6,11 @@ import pytest
 
 from navloom.errors import NavloomError, UsageError
 from navloom.scenes.bodies import FETCH
-from navloom.tools.navcraft.optimum import all_relays
-from navloom.tools.navcraft.paths import metric_graph, whereabouts
 from navloom.tools.navcraft.relay import RelayChoice
-from navloom.tools.navcraft.schedule import Leg
-from navloom.tools.navcraft.task import RelayTask
+from navloom.tools.navcraft.relay_optimum import all_relays
+from navloom.tools.navcraft.relay_task import RelayTask
+from navloom.tools.navcraft.schedule import CarryLeg
+from navloom.tools.navcraft.task_paths import metric_graph, resolve_node
 from navloom_worlds.teams.robots import Robot
 from navloom_worlds.teams.team_plan import (
     TeamPlan,
@@ -32,8 +32,8 @@ def robots(*starts: str) -> tuple[Robot, ...]:
     return tuple(make_robot(HOUSE, f"robot_{i}", start) for i, start in enumerate(starts, 1))
 
 
-def leg(robot: int, thing: str, origin: str, to: str) -> Leg:
-    return Leg(f"robot_{robot}", thing, place(origin), place(to))
+def leg(robot: int, thing: str, origin: str, to: str) -> CarryLeg:
+    return CarryLeg(f"robot_{robot}", thing, place(origin), place(to))
 
 
 def test_a_chain_is_read_in_the_order_the_object_is_carried() -> None:
@@ -95,7 +95,7 @@ def test_an_object_may_come_by_a_place_twice_where_its_legs_follow_on() -> None:
         ),
     ],
 )
-def test_what_is_no_plan_is_said_in_one_line(legs: tuple[Leg, ...], said: str) -> None:
+def test_what_is_no_plan_is_said_in_one_line(legs: tuple[CarryLeg, ...], said: str) -> None:
     with pytest.raises(UsageError) as error:
         TeamPlan(robots(ROW[0], ROW[5]), legs)
     assert said in str(error.value)
@@ -132,7 +132,7 @@ def test_a_robot_by_wrong_names_is_refused_in_one_line(start, body, said: str) -
 def test_any_point_is_a_place() -> None:
     point = (7.25, 0.0, 0.1)
     anchor = resolve_place(HOUSE, point)
-    found = whereabouts(HOUSE, anchor.node)
+    found = resolve_node(HOUSE, anchor.node)
     assert found.position == point
     assert found.region == "Hall_2"
     assert metric_graph(HOUSE).distance(anchor, place(ROW[2])) == pytest.approx(4 + anchor.spur)

@@ -11,8 +11,8 @@ import pytest
 from navloom.errors import NavloomError
 from navloom.scenes.bodies import FETCH, SPOT
 from navloom.scenes.scene import Link
-from navloom.tools.navcraft.paths import metric_graph
-from navloom.tools.navcraft.schedule import Leg
+from navloom.tools.navcraft.schedule import CarryLeg
+from navloom.tools.navcraft.task_paths import metric_graph
 from navloom_worlds.teams.team_plan import (
     TeamPlan,
     make_robot,
@@ -42,7 +42,7 @@ def test_bodies_of_the_package_are_names() -> None:
         make_robot(HOUSE, "robot_1", ROW[0], FETCH),
         make_robot(HOUSE, "robot_2", ROW[1], SPOT),
     )
-    leg = Leg("robot_1", "cup", resolve_place(HOUSE, "cup"), resolve_place(HOUSE, "desk"))
+    leg = CarryLeg("robot_1", "cup", resolve_place(HOUSE, "cup"), resolve_place(HOUSE, "desk"))
     record = team_record(HOUSE, TeamPlan(robots, (leg,)))
     assert [each["body"] for each in record["robots"]] == ["FETCH", "SPOT"]
     assert record["robots"][0]["start"] == {"region": ROW[0]}
@@ -106,8 +106,8 @@ def test_a_handoff_out_of_reach_is_said_first() -> None:
     plan = TeamPlan(
         robots,
         (
-            Leg("robot_2", "desk", at["desk"], at["coffee-table"]),
-            Leg("robot_1", "desk", at["coffee-table"], at["kitchen-counter"]),
+            CarryLeg("robot_2", "desk", at["desk"], at["coffee-table"]),
+            CarryLeg("robot_1", "desk", at["coffee-table"], at["kitchen-counter"]),
         ),
     )
     first, second = plan_violations(house, plan)

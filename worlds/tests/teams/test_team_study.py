@@ -14,7 +14,7 @@ from navloom.errors import RunError, SceneError, UsageError
 from navloom.evals.report.writers import read_report
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import load_scene
-from navloom.tools.navcraft.paths import metric_graph
+from navloom.tools.navcraft.task_paths import metric_graph
 from navloom_worlds.teams import team_study
 from navloom_worlds.teams.team_study import (
     LINES,

@@ -13,7 +13,7 @@ from navloom.errors import UsageError
 from navloom.scenes.bodies import FETCH, SPOT, Embodiment
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import load_scene
-from navloom.tools.navcraft.paths import Anchor, metric_graph
+from navloom.tools.navcraft.task_paths import Anchor, metric_graph
 from navloom_worlds.teams.robots import Robot, closed_links, passable_graph
 from navloom_worlds.teams.team_optimum import best_plan, handoff_places
 from navloom_worlds.teams.team_plan import TeamErrand

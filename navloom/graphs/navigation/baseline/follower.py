@@ -23,19 +23,19 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from navloom.files import package_yaml
-from navloom.graphs.navigation.baseline.home_words import (
-    Clause,
-    Route,
-    bag,
-    common,
-    likeness,
-    read_route,
+from navloom.graphs.navigation.baseline.instruction_parser import (
+    InstructionClause,
+    ParsedInstruction,
+    match_score,
+    parse_instruction,
+    shared_weight,
+    word_set,
 )
-from navloom.graphs.navigation.baseline.prompt_view import Choice, WalkView, entered
+from navloom.graphs.navigation.baseline.prompt_parser import PromptOption, PromptView, strip_link
 
 
 @dataclass(frozen=True)
-class Weights:
+class FollowerWeights:
     """Weights of a log-linear score; a pair holds the first step's and the later ones'.
 
     Attributes:
@@ -117,14 +117,14 @@ class Weights:
     stop_ahead: float = 0.35
 
 
-def _weights(name: str) -> Weights:
+def _weights(name: str) -> FollowerWeights:
     given = package_yaml("navloom.graphs.navigation.baseline", "weights.yaml")[name]
     made: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
-    return Weights(**made)
+    return FollowerWeights(**made)
 
 
-TUNED, NO_LENGTH, EXACT = Weights(), _weights("no_length"), _weights("exact")
-"""``EXACT`` is for descriptions generated from scene data (`WalkView.exact`)."""
+TUNED, NO_LENGTH, EXACT = FollowerWeights(), _weights("no_length"), _weights("exact")
+"""``EXACT`` is for descriptions generated from scene data (`PromptView.exact`)."""
 
 
 _ARRIVED = re.compile(r"\byou(?: have|'ve| are|'re)? (?:arrived|there\b|at the goal)|\bstop here\b")
@@ -136,7 +136,7 @@ _SENTENCE = re.compile(r"[.;!?](?:\s|$)")
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
+class OracleAdvice:
     """An oracle's advice, given at the current place.
 
     Attributes:
@@ -154,10 +154,10 @@ class Advice:
     words: frozenset[str] = frozenset()
 
 
-NOTHING = Advice()
+NOTHING = OracleAdvice()
 
 
-def read_advice(view: WalkView) -> Advice:
+def read_advice(view: PromptView) -> OracleAdvice:
     """Return the newest advice if it was given at this place: directions expire with a move."""
     answers = [answer for question, answer in view.told if not _STALE.search(question.rstrip())]
     if answers:
@@ -166,19 +166,21 @@ def read_advice(view: WalkView) -> Advice:
     return _read(said) if said and not _STALE.search(said) else NOTHING
 
 
-def _read(text: str) -> Advice:
+def _read(text: str) -> OracleAdvice:
     said = text.casefold()
     not_yet = _NOT_YET.search(said) is not None
     arrived = not not_yet and _ARRIVED.search(said) is not None
-    way = next((part for part in _SENTENCE.split(said) if read_route(part).clauses[0].turn), said)
-    first = read_route(way).clauses[0]
+    way = next(
+        (part for part in _SENTENCE.split(said) if parse_instruction(part).clauses[0].turn), said
+    )
+    first = parse_instruction(way).clauses[0]
     climb = "up" if ", up" in way else "down" if ", down" in way else first.climb
-    return Advice(
+    return OracleAdvice(
         fresh=True,
         arrived=True if arrived else False if not_yet or first.turn else None,
         turn=first.turn,
         climb=climb,
-        words=read_route(way).words,
+        words=parse_instruction(way).words,
     )
 
 
@@ -188,10 +190,10 @@ _WAYS_OUT = frozenset({"door", "hallway"})
 _NEGLIGIBLE = 0.02
 
 
-class _Way(NamedTuple):
+class _OptionFeatures(NamedTuple):
     """An option: its words, those of the caption on its side, and its climb."""
 
-    choice: Choice
+    choice: PromptOption
     words: frozenset[str]
     side: frozenset[str]
     climb: str | None
@@ -200,11 +202,11 @@ class _Way(NamedTuple):
 class Follower:
     """One decision: an instruction matched with a view."""
 
-    def __init__(self, view: WalkView, weights: Weights = TUNED) -> None:
+    def __init__(self, view: PromptView, weights: FollowerWeights = TUNED) -> None:
         self.view = view
-        self.route: Route = read_route(view.instruction)
+        self.route: ParsedInstruction = parse_instruction(view.instruction)
         self.weights = EXACT if view.exact else weights
-        self.advice: Advice = read_advice(view)
+        self.advice: OracleAdvice = read_advice(view)
         self.steps = len(view.past)
         self._later = 1 if view.past else 0
 
@@ -217,7 +219,7 @@ class Follower:
         now[0] = 1 - w.skip
         now[min(last, 1)] += w.skip
         for past in self.view.past:
-            words, climbed = bag(entered(past.text)), way_climbs(past.text)
+            words, climbed = word_set(strip_link(past.text)), climb_direction(past.text)
             fits = [self._fit(c, words, past.turned, climbed) for c in clauses]
             now = self._moved(
                 [p * math.exp(f) for p, f in zip(now, [*fits, 0.0], strict=True)], fits
@@ -236,10 +238,10 @@ class Follower:
         return moved
 
     def _fit(
-        self, clause: Clause, words: frozenset[str], turned: float, climbed: str | None
+        self, clause: InstructionClause, words: frozenset[str], turned: float, climbed: str | None
     ) -> float:
         w = self.weights
-        fit = likeness(clause.words, words) * w.step_words
+        fit = match_score(clause.words, words) * w.step_words
         fit = -fit if clause.leaves else fit
         if clause.turn:
             fit += w.step_turn * clause.sure * math.cos(turned - _ANGLE[clause.turn])
@@ -249,27 +251,30 @@ class Follower:
 
     def _ends(self, words: frozenset[str]) -> float:
         """Return how well words match the end of the instruction."""
-        return max(likeness(goal, words) for goal in self.route.goals)
+        return max(match_score(goal, words) for goal in self.route.goals)
 
     @cached_property
-    def ranked(self) -> list[tuple[float, Choice]]:
+    def ranked(self) -> list[tuple[float, PromptOption]]:
         """The options, best first, each with its score."""
         scored = [(self.score(choice), choice) for choice in self.view.choices]
         return sorted(scored, key=lambda pair: (-pair[0], pair[1].id))
 
-    def score(self, choice: Choice) -> float:
+    def score(self, choice: PromptOption) -> float:
         """Return an option's score."""
         w, k, words = self.weights, self._later, choice.words
-        way = _Way(
-            choice, words, bag(self.view.sides.get(choice.side, "")), way_climbs(choice.text)
+        way = _OptionFeatures(
+            choice,
+            words,
+            word_set(self.view.sides.get(choice.side, "")),
+            climb_direction(choice.text),
         )
-        score = w.counts[k] * common(words, self.route.words) + w.goal[k] * self._ends(words)
+        score = w.counts[k] * shared_weight(words, self.route.words) + w.goal[k] * self._ends(words)
         score += w.passage[k] * (not words.isdisjoint(_PASSAGES))
         if self.view.exact and choice.text.startswith("leads "):
             score += w.new_room * (1 - self._ends(self.view.reach))
         return score + self._by_clauses(way) + self._advised(way) - self._again(choice)
 
-    def _by_clauses(self, way: _Way) -> float:
+    def _by_clauses(self, way: _OptionFeatures) -> float:
         """Return an option's score for the clauses that are likely current."""
         w, k, clauses = self.weights, self._later, self.route.clauses
         score = turned = climbing = 0.0
@@ -284,7 +289,7 @@ class Follower:
             climbing += p * (clause.climb is not None and clause.climb == way.climb)
         # After the last clause, its words still attract, but its turn no longer counts.
         ends = max(
-            likeness(goal, way.words) + likeness(goal, way.side) for goal in self.route.goals
+            match_score(goal, way.words) + match_score(goal, way.side) for goal in self.route.goals
         )
         score += w.end_likes * self.hand[-1] * ends
         score += w.ahead[k] * (1 - turned) * math.cos(way.choice.angle)
@@ -292,28 +297,28 @@ class Follower:
             score += w.stairs[k] * (1 - climbing)
         return score
 
-    def _by_clause(self, clause: Clause, way: _Way) -> float:
+    def _by_clause(self, clause: InstructionClause, way: _OptionFeatures) -> float:
         w, k = self.weights, self._later
         if clause.leaves:
             score = w.way_out[k] * (not way.words.isdisjoint(_WAYS_OUT))
-            score -= w.leaves[k] * likeness(clause.words, way.words)
+            score -= w.leaves[k] * match_score(clause.words, way.words)
         else:
-            score = w.side_likes[k] * likeness(clause.words, way.side)
-            score += w.likes[k] * likeness(clause.words, way.words)
+            score = w.side_likes[k] * match_score(clause.words, way.side)
+            score += w.likes[k] * match_score(clause.words, way.words)
         if clause.turn:
             score += w.turn[k] * clause.sure * math.cos(way.choice.angle - _ANGLE[clause.turn])
         if clause.climb and way.climb:
             score += w.climbs[k] if way.climb == clause.climb else -w.wrong_climb[k]
         return score
 
-    def _by_next(self, clause: Clause, way: _Way) -> float:
+    def _by_next(self, clause: InstructionClause, way: _OptionFeatures) -> float:
         w, k = self.weights, self._later
-        score = 0.0 if clause.leaves else w.next_likes[k] * likeness(clause.words, way.words)
+        score = 0.0 if clause.leaves else w.next_likes[k] * match_score(clause.words, way.words)
         return score + (w.climbs_next[k] if way.climb and clause.climb == way.climb else 0.0)
 
-    def _advised(self, way: _Way) -> float:
+    def _advised(self, way: _OptionFeatures) -> float:
         advice, w = self.advice, self.weights
-        score = w.advised_words * likeness(advice.words, way.words)
+        score = w.advised_words * match_score(advice.words, way.words)
         if advice.turn:
             score += w.advised_turn * math.cos(way.choice.angle - _ANGLE[advice.turn])
         if advice.climb and way.climb:
@@ -332,7 +337,7 @@ class Follower:
             return self.advice.arrived
         return self.steps > 0 and self.stopping > 0
 
-    def reason(self, choice: Choice) -> str:
+    def reason(self, choice: PromptOption) -> str:
         """Explain in a sentence what supports an option."""
         clauses, k = self.route.clauses, self.at
         shared = sorted(choice.words & self.route.words)
@@ -340,7 +345,7 @@ class Follower:
         why = f"it speaks of {', '.join(shared[:5])}" if shared else "it fits the direction best"
         return f"{done} Option {choice.id} lies to the {choice.side}; {why}."
 
-    def _again(self, choice: Choice) -> float:
+    def _again(self, choice: PromptOption) -> float:
         w = self.weights
         if choice.visited:
             return w.visited + w.detour * min(self._hops_to_new.get(choice.node or "", 9), 9)
@@ -390,7 +395,7 @@ class Follower:
         )
 
 
-def way_climbs(text: str) -> str | None:
+def climb_direction(text: str) -> str | None:
     """Return "up" or "down" where a description says that the option climbs, else None."""
     for way in ("up", "down"):
         if any(f"{verb} {way}" in text for verb in ("goes", "leads", "stairs")):

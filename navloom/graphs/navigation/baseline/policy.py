@@ -38,10 +38,15 @@ from navloom.graphs.navigation.baseline.follower import (
     NO_LENGTH,
     TUNED,
     Follower,
-    Weights,
-    way_climbs,
+    FollowerWeights,
+    climb_direction,
 )
-from navloom.graphs.navigation.baseline.prompt_view import Choice, WalkView, read_view, view_of
+from navloom.graphs.navigation.baseline.prompt_parser import (
+    PromptOption,
+    PromptView,
+    parse_view,
+    read_view,
+)
 from navloom.models.builtin import PolicyRequest
 from navloom.models.messages import message_text
 
@@ -58,7 +63,7 @@ _SHOWN = re.compile(r"option (\d{1,4})")
 class _Act:
     """An action and its reason: an option, a question, or to stop where there is neither."""
 
-    choice: Choice | None = None
+    choice: PromptOption | None = None
     question: str | None = None
     why: str = ""
     revise: bool = False
@@ -82,7 +87,7 @@ def no_length_navigator(request: PolicyRequest) -> AIMessage:
     return _by_rules(request, NO_LENGTH)
 
 
-def _by_rules(request: PolicyRequest, weights: Weights) -> AIMessage:
+def _by_rules(request: PolicyRequest, weights: FollowerWeights) -> AIMessage:
     view = read_view(request)
     shown = _shown(view)
     if shown is not None:
@@ -107,7 +112,7 @@ def random_navigator(request: PolicyRequest) -> AIMessage:
     return _said(request, _Act(choice, why="It is drawn by lot."), "any way on")
 
 
-def _shown(view: WalkView) -> _Act | None:
+def _shown(view: PromptView) -> _Act | None:
     """Return the action that a ``Shortest path:`` line names, or None."""
     if view.shown is None:
         return None
@@ -137,7 +142,7 @@ def _decided(request: PolicyRequest, follower: Follower) -> _Act:
     return _Act(best, why=follower.reason(best), revise=revise)
 
 
-def _another(ranked: list[Choice], faults: int) -> Choice:
+def _another(ranked: list[PromptOption], faults: int) -> PromptOption:
     """Return a choice other than the one that was just rejected or revised."""
     fresh = [choice for choice in ranked if not choice.visited] or ranked
     again = fresh if fresh[0] is not ranked[0] else [*fresh[1:], *fresh[:1]]
@@ -306,7 +311,7 @@ def heuristic_oracle(request: PolicyRequest) -> AIMessage:
 def _by_sight(request: PolicyRequest, *, plain: bool) -> str:
     """Return the advice that the navigator's rules derive from its own view."""
     lines = request.first_human.partition(_SEEN)[2].splitlines()
-    view = view_of("\n".join(line.removeprefix("| ") for line in lines))
+    view = parse_view("\n".join(line.removeprefix("| ") for line in lines))
     follower = Follower(view)
     if follower.arrived and not plain:
         return _STOP_HERE
@@ -314,7 +319,7 @@ def _by_sight(request: PolicyRequest, *, plain: bool) -> str:
         return _LOST
     way = follower.ranked[0][1]
     said = _MOVES[way.side]
-    if climb := way_climbs(way.text):
+    if climb := climb_direction(way.text):
         said += f", {climb}"
     asked = "" if plain or not _ASKS_END.search(_question(request)) else "No, not yet. "
     return f"{asked}{said}." if plain else f"{asked}{said}, towards: {_named(way.text)}."

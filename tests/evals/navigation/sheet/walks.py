@@ -23,8 +23,8 @@ from navloom.evals.tasks.registry import load_task
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import load_scene
-from navloom.tools.navigation.options import options_of
-from navloom.tools.navigation.steps import Walk
+from navloom.tools.navigation.step_options import options_of
+from navloom.tools.navigation.step_records import Trajectory
 
 HERE = Path(__file__).parent
 SEED = 13
@@ -104,7 +104,7 @@ def line_of(kept: Kept, episode: Episode) -> dict[str, Any]:
 
 def account_of(kept: Kept, episode: Episode) -> str:
     """One entry of the sheet, in Markdown."""
-    told = account(Walk.read(result_of(kept, episode)), episode, scene(episode.scene))
+    told = account(Trajectory.read(result_of(kept, episode)), episode, scene(episode.scene))
     return f"## {kept.id}\n\n{told}\n"
 
 
