@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks import Claim
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_samples
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.evals.session import make_id, sample_seed
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.scenes.scene_uri import iter_scenes
@@ -29,7 +29,7 @@ def claims() -> list[Claim]:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "run"
         began = time.perf_counter()
-        summary = run_kind(SynthRequest(kind="single", spec=spec, n=ATTEMPTS), out)
+        summary = run_request(SynthRequest(kind="single", spec=spec, n=ATTEMPTS), out)
         seconds = time.perf_counter() - began
         done = {row["id"]: row["result"] for row in read_samples(out)}
     began = time.perf_counter()

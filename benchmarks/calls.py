@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import Claim
-from navloom.evals.calls import NAME, calls_of, counts
+from navloom.evals.call_log import NAME, count_calls, read_calls
+from navloom.evals.call_log_writer import open_call_log
 from navloom.evals.captions.request import CaptionRequest
-from navloom.evals.keep_calls import keeping_calls
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navigation.request import EvalRequest
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.evals.session import Session
 from navloom.files import read_lines
 from navloom.models.messages import CallRecord
@@ -50,7 +50,7 @@ def _of(name: str, request: Any) -> list[Claim]:
         again.mkdir()
         told: list[CallRecord] = []
         settings = CallSettings(on_call=told.append)
-        run_kind(request, run, Session(settings=settings, max_connections=1))
+        run_request(request, run, Session(settings=settings, max_connections=1))
         left = iter(told)
         samples = {
             line["id"]: [next(left) for _ in range(line["usage"]["calls"])]
@@ -58,9 +58,9 @@ def _of(name: str, request: Any) -> list[Claim]:
         }
         seconds = asyncio.run(_keep(samples, again))
         size = (run / NAME).stat().st_size / len(samples)
-        same = counts(run).keys() == samples.keys() and all(
-            [each.messages for each in calls_of(run, sample)]
-            == [each.messages for each in calls_of(again, sample)]
+        same = count_calls(run).keys() == samples.keys() and all(
+            [each.messages for each in read_calls(run, sample)]
+            == [each.messages for each in read_calls(again, sample)]
             for sample in samples
         )
     each = seconds / len(told) * 1e3
@@ -86,7 +86,7 @@ def _of(name: str, request: Any) -> list[Claim]:
 async def _keep(samples: dict[str, list[CallRecord]], folder: Path) -> float:
     """Keep calls; the seconds that the processor took."""
     began = time.process_time()
-    with keeping_calls(folder, print, set()) as keeper:
+    with open_call_log(folder, print, set()) as keeper:
         for sample, made in samples.items():
             listen = keeper.listener(sample, CallSettings())
             for call in made:

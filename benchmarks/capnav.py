@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks import Claim
-from navloom.evals.capnav.data import Benchmark, Pair, load_benchmark
-from navloom.evals.capnav.official import OfficialScene, outputs_of
-from navloom.evals.capnav.rules import Scorer
-from navloom.evals.capnav.scores import official_totals, totals
+from navloom.evals.capnav.answer_scoring import AnswerScorer
+from navloom.evals.capnav.benchmark_data import CapnavBenchmark, Pair, load_benchmark
+from navloom.evals.capnav.official_scorer import OfficialScorer, reply_to_outputs
+from navloom.evals.capnav.scores import official_totals, sum_scores
 from navloom.scenes.traversability_table import Traversability
 from navloom.tools.capnav.answer_parser import parse_answer
 from navloom.tools.capnav.feasibility import reach_matrices
@@ -46,11 +46,11 @@ def claims() -> list[Claim]:
         return _claims(load_benchmark(_made(Path(made))), "a made-up scene")
 
 
-def _claims(benchmark: Benchmark, where: str) -> list[Claim]:
+def _claims(benchmark: CapnavBenchmark, where: str) -> list[Claim]:
     return [*_truth(benchmark), *_scoring(benchmark, where)]
 
 
-def _truth(benchmark: Benchmark) -> list[Claim]:
+def _truth(benchmark: CapnavBenchmark) -> list[Claim]:
     table = max(benchmark.traversability.values(), key=lambda each: len(each.nodes))
     ours = min(_seconds(lambda: reach_matrices(table)) for _ in range(ROUNDS))
     began = time.thread_time()
@@ -96,7 +96,7 @@ def _search(steps: dict[str, list[tuple[str, bool | None]]], start: str, end: st
     return 0
 
 
-def _scoring(benchmark: Benchmark, where: str) -> list[Claim]:
+def _scoring(benchmark: CapnavBenchmark, where: str) -> list[Claim]:
     replies = _replies(benchmark)
     ours = min(_seconds(lambda: _by_our_rules(benchmark, replies)) for _ in range(3))
     theirs = min(_seconds(lambda: _by_public_rules(benchmark, replies)) for _ in range(3))
@@ -110,30 +110,30 @@ def _scoring(benchmark: Benchmark, where: str) -> list[Claim]:
     ]  # fmt: skip
 
 
-def _by_our_rules(benchmark: Benchmark, replies: Sequence[tuple[Pair, str]]) -> None:
+def _by_our_rules(benchmark: CapnavBenchmark, replies: Sequence[tuple[Pair, str]]) -> None:
     fresh = load_benchmark(benchmark.folder)
-    scorer = Scorer(fresh)
+    scorer = AnswerScorer(fresh)
     scores = [
         scorer.score(question, body, parse_answer(reply, question=question.text, agent=body.name))
         for (question, body), reply in replies
     ]
-    assert totals(scores, judged=False).answers == ANSWERS
+    assert sum_scores(scores, judged=False).answers == ANSWERS
 
 
-def _by_public_rules(benchmark: Benchmark, replies: Sequence[tuple[Pair, str]]) -> None:
+def _by_public_rules(benchmark: CapnavBenchmark, replies: Sequence[tuple[Pair, str]]) -> None:
     scenes = {
-        name: OfficialScene(benchmark.nodes(name), table)
+        name: OfficialScorer(benchmark.nodes(name), table)
         for name, table in benchmark.traversability.items()
     }
     scored = []
     for (question, _), reply in replies:
-        for asked, agent, output in outputs_of(reply):
+        for asked, agent, output in reply_to_outputs(reply):
             score = scenes[question.scene].score(str(asked), str(agent), str(output))
             scored.append((question.id, score))
     assert official_totals(scored, judged=False).answers == ANSWERS
 
 
-def _replies(benchmark: Benchmark) -> list[tuple[Pair, str]]:
+def _replies(benchmark: CapnavBenchmark) -> list[tuple[Pair, str]]:
     """Replies with paths of ids, of names and of names with slips."""
     draw, pairs = random.Random(SEED), list(benchmark.pairs())
     made = []

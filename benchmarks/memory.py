@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks import Claim
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navigation.request import EvalRequest
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 
 TASKS, EPISODES, PROMISED_MB = 5_000, 2_349, 500.0
 GROWTH = 1.1
@@ -96,12 +96,12 @@ def _real() -> bool:
 
 
 def _tasks(folder: str) -> None:
-    summary = run_kind(SynthRequest(kind="single", spec="demo:", n=TASKS), Path(folder) / "run")
+    summary = run_request(SynthRequest(kind="single", spec="demo:", n=TASKS), Path(folder) / "run")
     assert summary.ok + summary.failed == TASKS, summary
 
 
 def _episodes(folder: str) -> None:
     made_up = {"spec": "demo:", "n": EPISODES}
     request = EvalRequest(task="r2r") if _real() else EvalRequest(task="scene", options=made_up)
-    summary = run_kind(request, Path(folder) / "run")
+    summary = run_request(request, Path(folder) / "run")
     assert summary.ok + summary.failed == EPISODES, summary

@@ -26,10 +26,16 @@ import networkx as nx
 import numpy as np
 
 from benchmarks import Claim
-from navloom.evals.navigation.ground import Ground, Ids, flattened, padded, without_repeats
-from navloom.evals.navigation.metrics import Scorer, cluster_of
-from navloom.evals.navigation.path_metrics import Batch, Truth, measure
-from navloom.evals.report.intervals import intervals
+from navloom.evals.navigation.graph_distances import (
+    GraphDistances,
+    Ids,
+    drop_repeats,
+    flatten_paths,
+    pad_paths,
+)
+from navloom.evals.navigation.metrics import NavigationScorer, cluster_of
+from navloom.evals.navigation.path_metrics import GroundTruth, PathBatch, measure_paths
+from navloom.evals.report.intervals import bootstrap_intervals
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import load_scene
@@ -64,7 +70,7 @@ def claims() -> list[Claim]:
     tables = time.perf_counter() - began
     copies = {name: scene.replace() for name, scene in given.scenes.items()}
     began = time.perf_counter()
-    scorer = Scorer(given.episodes, copies.__getitem__)
+    scorer = NavigationScorer(given.episodes, copies.__getitem__)
     ours = time.perf_counter() - began
     return [
         *_metrics(given, reference, scorer),
@@ -79,10 +85,10 @@ def claims() -> list[Claim]:
     ]
 
 
-def _metrics(given: _Given, reference: _Reference, scorer: Scorer) -> Iterator[Claim]:
+def _metrics(given: _Given, reference: _Reference, scorer: NavigationScorer) -> Iterator[Claim]:
     truth, batch = _numbered(given)
     walks = reference.checked(given.episodes, given.walks)
-    alone = _timed(lambda: reference.score(walks), lambda: measure(truth, batch))
+    alone = _timed(lambda: reference.score(walks), lambda: measure_paths(truth, batch))
     whole = _timed(
         lambda: reference.score(reference.checked(given.episodes, given.walks)),
         lambda: scorer.score(given.walks),
@@ -91,7 +97,7 @@ def _metrics(given: _Given, reference: _Reference, scorer: Scorer) -> Iterator[C
     apart = max(
         float(np.max(np.abs(mine[name] - np.array(values))))
         for name, values in theirs.items()
-        for mine in (columns, measure(truth, batch))
+        for mine in (columns, measure_paths(truth, batch))
     )
     name = f"{len(theirs)} metrics of {len(given.walks):,} trajectories"
     said = "plain Python, a function a metric, geodesics looked up"
@@ -120,26 +126,26 @@ def _timed(slow: Callable[[], Any], fast: Callable[[], Any]) -> tuple[float, flo
     return min(theirs), min(ours)
 
 
-def _numbered(given: _Given) -> tuple[Truth, Batch]:
+def _numbered(given: _Given) -> tuple[GroundTruth, PathBatch]:
     """The same trajectories and ground truth as numbers, in the order of the episodes."""
-    ground = Ground(given.scenes)
+    ground = GraphDistances(given.scenes)
 
     def numbers(paths: Iterable[tuple[Episode, Sequence[str]]]) -> tuple[Ids, Ids]:
-        return flattened([[ground.numbers[e.scene][v] for v in path] for e, path in paths])
+        return flatten_paths([[ground.numbers[e.scene][v] for v in path] for e, path in paths])
 
-    flat, lengths = without_repeats(*numbers((e, given.walks[e.id]) for e in given.episodes))
+    flat, lengths = drop_repeats(*numbers((e, given.walks[e.id]) for e in given.episodes))
     path, counts = numbers((e, e.path) for e in given.episodes)
-    goals = padded(*numbers((e, e.goals) for e in given.episodes))
+    goals = pad_paths(*numbers((e, e.goals) for e in given.episodes))
     of = np.arange(len(lengths))
-    truth = Truth(ground, padded(path, counts), counts, goals)
+    truth = GroundTruth(ground, pad_paths(path, counts), counts, goals)
     every = np.ones(len(of), np.bool_)
-    return truth, Batch(flat, lengths, of, every, every)
+    return truth, PathBatch(flat, lengths, of, every, every)
 
 
-def _intervals(given: _Given, scorer: Scorer) -> Claim:
+def _intervals(given: _Given, scorer: NavigationScorer) -> Claim:
     success = scorer.score(given.walks).columns["SR"]
     names = [cluster_of(episode) for episode in given.episodes]
-    fast = min(_seconds(lambda: intervals(success[:, None], names)) for _ in range(3))
+    fast = min(_seconds(lambda: bootstrap_intervals(success[:, None], names)) for _ in range(3))
     values = success.tolist()
     slow = _seconds(lambda: _bootstrap(values, names))
     return Claim(

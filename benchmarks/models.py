@@ -28,7 +28,7 @@ from langgraph.runtime import Runtime
 from benchmarks import Claim
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_samples
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.evals.session import Session
 from navloom.graphs.agent_graph import open_checkpoints
 from navloom.graphs.navcraft import single as navcraft_single
@@ -38,7 +38,7 @@ from navloom.models.response_cache import ResponseCache
 from navloom.models.scripted import ScriptedChatModel
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import load_scene
-from navloom.testing import Delay, ModelServer, brain
+from navloom.testing import Delay, ModelServer, reply_with
 
 PROMISED_MS = 2.0
 CONVERSATIONS, ROUNDS = 60, 3
@@ -236,7 +236,7 @@ def _results(run: Path) -> dict[str, Any]:
 
 def _synthesise(out: Path, runs: int, **options: Any) -> Any:
     request = SynthRequest(kind="single", spec="demo:", n=runs, model="openai/brain")
-    return run_kind(request, out, Session(max_connections=AT_ONCE, **options))
+    return run_request(request, out, Session(max_connections=AT_ONCE, **options))
 
 
 @contextmanager
@@ -272,7 +272,7 @@ def _server(reply_s: float) -> Iterator[str]:
 
 
 def _serve(to: Connection, reply_s: float) -> None:
-    thinker = brain(get_model("builtin/heuristic"))
+    thinker = reply_with(get_model("builtin/heuristic"))
     with ModelServer(thinker, faults=lambda _: Delay(reply_s)) as server:
         to.send(server.openai_url)
         to.recv()

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from benchmarks import Claim
 from navloom.evals.navigation.request import EvalRequest
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.models.builtin import BuiltinChatModel
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.scene_uri import list_scenes, load_scene
@@ -106,7 +106,9 @@ def _walk(run: str, panoramas: str, out: str) -> None:
     before = _peak_mb()
     began = time.monotonic()
     options = {"spec": HOME, "n": EPISODES}
-    summary = run_kind(EvalRequest(task="scene", options=options, panoramas=panoramas), Path(run))
+    summary = run_request(
+        EvalRequest(task="scene", options=options, panoramas=panoramas), Path(run)
+    )
     assert summary.ok + summary.failed == EPISODES, summary
     seconds = time.monotonic() - began
     found = {"before_mb": before, "peak_mb": _peak_mb(), "seconds": seconds}

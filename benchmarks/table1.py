@@ -24,7 +24,7 @@ from typing import Any
 
 from benchmarks import Claim
 from navloom.evals.navigation.request import EvalRequest
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.evals.session import Session
 from navloom.models.builtin import BuiltinChatModel
 from navloom.scenes.bodies import DEFAULT_BODY
@@ -181,7 +181,7 @@ def _work(out: str, options: dict[str, Any]) -> None:
     BuiltinChatModel.takes_images = True
     request = EvalRequest(task="scene", options={"spec": HOMES, "n": EPISODES}, **options)
     began, worked = time.monotonic(), _busy()
-    summary = run_kind(request, Path(out) / "run", Session(max_connections=1))
+    summary = run_request(request, Path(out) / "run", Session(max_connections=1))
     seconds = time.monotonic() - began
     assert summary.ok + summary.failed == EPISODES, summary
     told = {"seconds": seconds, "busy": _busy() - worked, "observation": _observation(options)}

@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks import Claim
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_samples
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.evals.session import Session
 
 WHERE, SAMPLES, TURNS = "OTEL_EXPORTER_OTLP_ENDPOINT", 60, 3
@@ -62,6 +62,6 @@ def _run(url: str | None, n: int) -> tuple[float, float, list[object]]:
     with tempfile.TemporaryDirectory() as folder:
         began, since = time.process_time(), time.perf_counter()
         asked = SynthRequest(kind="collab", spec="demo:house", n=n)
-        run_kind(asked, Path(folder, "run"), Session(max_connections=1))
+        run_request(asked, Path(folder, "run"), Session(max_connections=1))
         took = time.process_time() - began, time.perf_counter() - since
         return *took, [line["result"] for line in read_samples(Path(folder, "run"))]

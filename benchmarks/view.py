@@ -26,7 +26,7 @@ import uvicorn
 
 from benchmarks import Claim
 from navloom.evals.navigation.request import EvalRequest
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.web.app import make_app
 from navloom.web.bundle import write_bundle
 from navloom.web.documents import Documents
@@ -199,7 +199,7 @@ def _runs() -> Iterator[tuple[Path, Path]]:
         made = Path(folder) / "made"
         with redirect_stderr(quiet):
             asked = EvalRequest(task="scene", options={"spec": "home:0-4", "n": EPISODES}, cot=True)
-            run_kind(asked, made)
+            run_request(asked, made)
         yield tuple(_repeated(made, Path(folder) / f"of-{n}", n) for n in (SAMPLES, BUNDLED))
 
 

@@ -20,12 +20,12 @@ from benchmarks import Claim
 SPEC, SAMPLES = "home:0-7", 96
 _ONE = """
 import json, resource, sys, time
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.session import Session
 spec, n, out, workers = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4]) or None
 asked = SynthRequest(kind="collab", spec=spec, n=n, verify_sim=True)
-run_kind(asked, out, Session(workers=workers))
+run_request(asked, out, Session(workers=workers))
 print(json.dumps({"cpu": time.process_time(),
     "children": sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])}))
 """

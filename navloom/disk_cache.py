@@ -305,7 +305,7 @@ VIEWS = Store("views", "an index of a run", 500_000_000)
 STORES = (HOMES, MESHES, SIGHTS, LIGHT, HABITAT, BODIES, TABLES, VIEWS)
 """All stores except the replies."""
 TOKEN_FILE = "view-token"  # noqa: S105 - a name, no password
-"""The token of the page server, also in the cache folder: see :mod:`navloom.web.serving`."""
+"""The token of the page server, also in the cache folder: see :mod:`navloom.web.page_server`."""
 
 
 def content_key(*parts: str | bytes | NDArray[np.generic]) -> str:

@@ -20,15 +20,15 @@ from langgraph.runtime import Runtime
 
 from navloom.cli.main import main
 from navloom.errors import RunError
-from navloom.evals import kinds
-from navloom.evals.kinds import Calls, Kind, Plan, Shown, get_kind
-from navloom.evals.one_sample import run_sample
+from navloom.evals import run_kinds
 from navloom.evals.option import Opt
 from navloom.evals.report.blocks import Prose
-from navloom.evals.request import Model, Request, Seed
+from navloom.evals.request import Model, RunRequest, Seed
 from navloom.evals.run_folder import read_samples
-from navloom.evals.runner import run_kind
-from navloom.evals.session import Job, Sample, Session, Stop, make_id, sample_seed
+from navloom.evals.run_kinds import CallBounds, CommandOutput, RunKind, RunPlan, get_kind
+from navloom.evals.runner import run_request
+from navloom.evals.sample_runner import run_sample
+from navloom.evals.session import Job, Sample, Session, StopSignal, make_id, sample_seed
 from navloom.models import scripted
 from navloom.models.model_call import acall
 from navloom.models.model_registry import resolve_model
@@ -38,7 +38,7 @@ from navloom.models.usage import reply_usage
 
 
 @dataclass(frozen=True, kw_only=True)
-class RhymeRequest(Request):
+class RhymeRequest(RunRequest):
     """What a run of rhymes is asked to be."""
 
     KIND: ClassVar[str] = "rhyme"
@@ -93,28 +93,28 @@ class RhymeJob(Job):
         return Context(model or resolve_model(self.plan.request.model))
 
 
-def plan(request: RhymeRequest, run: Path | None, note: kinds.Note) -> Plan:
+def plan(request: RhymeRequest, run: Path | None, note: run_kinds.Note) -> RunPlan:
     names = [make_id(request.word, k) for k in range(request.n)]
     samples = [
         Sample(n, sample_seed(request.seed, n), request.word, k) for k, n in enumerate(names)
     ]
-    return Plan(request=request, samples=samples, notes=[f"rhymes for {request.word}"])
+    return RunPlan(request=request, samples=samples, notes=[f"rhymes for {request.word}"])
 
 
-def report(runs: list[Path], out: Path | None) -> Shown:
+def report(runs: list[Path], out: Path | None) -> CommandOutput:
     said = {str(run): [row["result"]["rhyme"] for row in read_samples(run)] for run in runs}
     lines = [Prose(text=f"{run}: {', '.join(found)}") for run, found in said.items()]
-    return Shown(lines, whole=True, record=said)
+    return CommandOutput(lines, whole=True, record=said)
 
 
-RHYME = Kind(
+RHYME = RunKind(
     name="rhyme",
     command="rhyme",
     words="Find rhymes.",
     request=RhymeRequest,
     plan=plan,
     job=RhymeJob,
-    dry=lambda made: Calls(most=1),
+    dry=lambda made: CallBounds(most=1),
     report=report,
     things=("rhymes", "words"),
 )
@@ -127,7 +127,7 @@ class Rhymer:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
-        self.stop: Stop | None = None
+        self.stop: StopSignal | None = None
         self.breaks = False
 
     def __call__(self, messages: list[AnyMessage]) -> AIMessage:
@@ -144,7 +144,7 @@ RHYMER = Rhymer()
 
 @pytest.fixture
 def rhymer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Rhymer]:
-    monkeypatch.setitem(kinds.KINDS, "rhyme", f"{__name__}:RHYME")
+    monkeypatch.setitem(run_kinds.KINDS, "rhyme", f"{__name__}:RHYME")
     RHYMER.__init__()  # type: ignore[misc]  # one for all tests: a model of a name is made once
     scripted.register("rhymer", RHYMER)
     yield RHYMER
@@ -168,9 +168,9 @@ def test_the_command_is_made_from_the_request(
 
 
 def test_a_run_that_was_stopped_goes_on_and_repeats_no_step(rhymer: Rhymer, tmp_path: Path) -> None:
-    rhymer.stop = Stop()
+    rhymer.stop = StopSignal()
     session = Session(stop=rhymer.stop, max_connections=1)
-    stopped = run_kind(RhymeRequest(word="mouse"), tmp_path, session)
+    stopped = run_request(RhymeRequest(word="mouse"), tmp_path, session)
     assert (stopped.interrupted, stopped.ok, len(rhymer.asked)) == (True, 0, 1)
     rhymer.stop = None
     assert main(["rhyme", "mouse", "--out", str(tmp_path), "--display", "none"]) == 0
@@ -245,11 +245,11 @@ def test_a_kind_that_is_not_there_is_named_with_what_is_near(
     with pytest.raises(RunError, match="Did you mean 'rhyme'"):
         get_kind("rhime")
     for entry, words in (("no.such:X", "cannot be imported"), (f"{__name__}:plan", "no Kind")):
-        monkeypatch.setitem(kinds.KINDS, "odd", entry)
+        monkeypatch.setitem(run_kinds.KINDS, "odd", entry)
         with pytest.raises(RunError, match=words):
             get_kind("odd")
 
 
-@pytest.mark.parametrize("name", sorted(kinds.OURS))
+@pytest.mark.parametrize("name", sorted(run_kinds.OURS))
 def test_our_own_kinds_are_called_what_their_entries_say(name: str) -> None:
     assert get_kind(name).name == name

@@ -16,7 +16,7 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.models import get_model
-from navloom.testing import ModelServer, brain
+from navloom.testing import ModelServer, reply_with
 from tests.cli.help_page import page
 
 ROOT = Path(__file__).parents[1]
@@ -93,7 +93,7 @@ def test_commands_run(
     if "NAVLOOM_DATA" in block:
         request.getfixturevalue("data_dir")
     monkeypatch.chdir(tmp_path)
-    with ModelServer(brain(get_model("builtin/heuristic"))) as server:
+    with ModelServer(reply_with(get_model("builtin/heuristic"))) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         for words in commands(block):
             match small(words, size):

@@ -13,10 +13,10 @@ import pytest
 import navloom.cli.scenes  # noqa: F401  its commands are those of the packages that there are
 from navloom import plugins
 from navloom.cli.main import main
-from navloom.cli.options import Commands, add_plugged
+from navloom.cli.options import CommandApp, add_plugins
 from navloom.errors import PromptError, RunError, SceneError, SimulatorError, UsageError
 from navloom.evals.navcraft.request import SynthRequest
-from navloom.evals.navcraft.rules import broken_rules
+from navloom.evals.navcraft.task_rules import find_violations
 from navloom.prompts import prompt_loader as prompt_files
 from navloom.prompts.prompt_loader import load_prompt, prompt_names
 from navloom.scenes.bodies import has_geometry
@@ -58,9 +58,9 @@ def test_without_a_world_one_line_says_what_to_install(capsys: pytest.CaptureFix
         render_panorama(load_scene("demo:flat"), "0,0")
     assert main(["scenes", "list", "home:7"]) == 1
     assert capsys.readouterr().err.count("\n") == 1
-    app = Commands("Homes.")
+    app = CommandApp("Homes.")
     app.command("list")(lambda: None)
-    add_plugged(app, "scenes", "drive")
+    add_plugins(app, "scenes", "drive")
     with pytest.raises(UsageError, match=f"drive` {needs}"):
         app(["drive", "home:7", "--body", "SPOT"], standalone_mode=False)
 
@@ -68,9 +68,9 @@ def test_without_a_world_one_line_says_what_to_install(capsys: pytest.CaptureFix
 @pytest.mark.usefixtures("install")
 @pytest.mark.parametrize("word", ["synth", "study"])
 def test_without_a_world_plans_for_teams_say_what_to_install(word: str) -> None:
-    app, name = Commands("Teams."), {"synth": "team", "study": "teams"}[word]
+    app, name = CommandApp("Teams."), {"synth": "team", "study": "teams"}[word]
     app.command("other")(lambda: None)
-    add_plugged(app, word, name)
+    add_plugins(app, word, name)
     with pytest.raises(UsageError, match=f"{name}` needs the package navloom-worlds"):
         app([name, "demo:house", "--robots", "3", "--out", "r"], standalone_mode=False)
 
@@ -106,9 +106,9 @@ def test_without_a_world_a_line_of_a_team_says_what_to_install() -> None:
         "phase_2": None,
         "navloom": {},
     }
-    assert broken_rules(scene, line) == []
+    assert find_violations(scene, line) == []
     with pytest.raises(RunError, match="The key 'team' of a line needs the package navloom-worlds"):
-        broken_rules(scene, {**line, "team": {}})
+        find_violations(scene, {**line, "team": {}})
 
 
 @pytest.mark.usefixtures("install")

@@ -28,7 +28,7 @@ PACKAGES = (REPOSITORY / "navloom", REPOSITORY / "worlds" / "navloom_worlds")
 CONTRIBUTING = REPOSITORY / "CONTRIBUTING.md"
 BUDGET = tomllib.loads((REPOSITORY / "tests" / "budget.toml").read_text(encoding="utf-8"))
 _COMMANDS_FOLDER = "cli"
-_REGISTERED = {("navloom.evals.kinds", "KINDS")}
+_REGISTERED = {("navloom.evals.run_kinds", "KINDS")}
 
 
 def circles(package: str, named_in: str | None = None) -> list[list[str]]:
@@ -40,7 +40,8 @@ def circles(package: str, named_in: str | None = None) -> list[list[str]]:
             whatever function: ``"package.module"``, ``"package.module:name"``, or ``".module"``.
             Docstrings do not count. The table of kinds of runs (``_REGISTERED``) does not count
             either: an entry of a registry imports its registry, as an entry of another package's
-            would. Everything that an entry names in turn with ``later("module:name")`` counts.
+            would. Everything that an entry names in turn with ``lazy_function("module:name")``
+            counts.
     """
     graph = grimp.build_graph(package, exclude_type_checking_imports=False, cache_dir=None)
     arrows = nx.DiGraph(

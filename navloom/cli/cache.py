@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Annotated
 
 from navloom.cli.common import print_json
-from navloom.cli.options import Commands, Json, takes
+from navloom.cli.options import CommandApp, Json, with_options
 from navloom.errors import UsageError
 from navloom.evals.option import Opt
 from navloom.models.redaction import print_out
 
-app = Commands("The replies of models, and what is made of homes, that are kept on disk.")
+app = CommandApp("The replies of models, and what is made of homes, that are kept on disk.")
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _KEPT = {
@@ -29,7 +29,7 @@ Folder = Annotated[Path | None, Opt("The folder.", metavar="DIR", shown="the use
 
 
 @app.command()
-@takes()
+@with_options()
 def info(cache: Folder = None, as_json: Json = False) -> None:
     """How many replies are kept, how large, since when; and what is made of homes."""
     from navloom.disk_cache import REPLIES, STORES, cache_folder
@@ -58,7 +58,7 @@ def info(cache: Folder = None, as_json: Json = False) -> None:
 
 
 @app.command()
-@takes()
+@with_options()
 def prune(
     cache: Folder = None,
     older_than: Annotated[

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from navloom.cli.common import print_json, print_table
-from navloom.cli.options import Commands, Json, RunFolder, takes
+from navloom.cli.options import CommandApp, Json, RunFolder, with_options
 from navloom.errors import RunError, UsageError, did_you_mean
 from navloom.evals.option import Opt
 from navloom.models.redaction import print_out
@@ -14,10 +14,10 @@ from navloom.models.redaction import print_out
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from navloom.evals.calls import CallCounts, KeptCall
-    from navloom.evals.report.document import Table
+    from navloom.evals.call_log import CallCounts, LoggedCall
+    from navloom.evals.report.formatting import Table
 
-app = Commands()
+app = CommandApp()
 
 _HEAD, _TAIL, _LEAST = 1200, 400, 600
 """Characters that a folded text keeps at its start and end, and those it must save at least."""
@@ -26,7 +26,7 @@ _NAMED = 200
 
 
 @app.command()
-@takes()
+@with_options()
 def calls(
     run: RunFolder,
     sample: Annotated[
@@ -42,24 +42,24 @@ def calls(
     Without ID, what the calls of each sample add up to: of every sitting and try, also of samples
     under way. Long texts are folded, and a message that an earlier call had, too, is named.
     """
-    from navloom.evals.calls import calls_of, counts, keeps_calls
+    from navloom.evals.call_log import count_calls, has_call_log, read_calls
     from navloom.evals.run_folder import read_run
 
     read_run(run)
-    if not keeps_calls(run):
+    if not has_call_log(run):
         raise RunError(f"{run} keeps no calls: it was made with --no-calls, or by navloom 0.1")
     if sample is None:
         if call is not None:
             raise UsageError("--call needs the ID of a sample before it")
-        by_sample = counts(run)
+        by_sample = count_calls(run)
         if as_json:
             print_json({name: each.record() for name, each in by_sample.items()})
         else:
             print_table(_table(run, by_sample))
         return
-    found = calls_of(run, sample)
+    found = read_calls(run, sample)
     if not found:
-        hint = did_you_mean(sample, counts(run))
+        hint = did_you_mean(sample, count_calls(run))
         raise UsageError(f"{run} keeps no calls of '{sample}'.{hint} `navloom calls {run}` lists.")
     if call is not None and call > len(found):
         raise UsageError(f"--call {call}: '{sample}' has {len(found)} calls")
@@ -74,7 +74,7 @@ def calls(
 
 
 def _table(run: Path, by_sample: dict[str, CallCounts]) -> Table:
-    from navloom.evals.report.document import Table
+    from navloom.evals.report.formatting import Table
 
     records = {name: each.record() for name, each in by_sample.items()}
     if len(records) > 1:
@@ -91,10 +91,10 @@ _NUMBERS = (*("calls", "cached", "errors", "retries", "input_tokens", "output_to
 
 
 def _cells(record: dict[str, Any]) -> list[str]:
-    from navloom.evals.calls import dollars
+    from navloom.evals.call_log import format_dollars
 
     *whole, seconds = (record[key] for key in _NUMBERS)
-    return [*(f"{each:,}" for each in whole), dollars(record["usd"]), f"{seconds:,.1f}"]
+    return [*(f"{each:,}" for each in whole), format_dollars(record["usd"]), f"{seconds:,.1f}"]
 
 
 class _Shown:
@@ -109,21 +109,26 @@ class _Shown:
         self._first: dict[str, int] = {}
         """The first call that each text was shown in."""
 
-    def lines(self, call: KeptCall, of: int) -> Iterator[str]:
+    def lines(self, call: LoggedCall, of: int) -> Iterator[str]:
         """Yield the lines of a call."""
-        from navloom.evals.calls import about, as_json_text, names_in, text_of
+        from navloom.evals.call_log import (
+            as_json_text,
+            describe_call,
+            message_as_text,
+            schema_names,
+        )
 
-        yield f"=== call {call.number} of {of}: {', '.join(about(call))}"
+        yield f"=== call {call.number} of {of}: {', '.join(describe_call(call))}"
         for name, form in (("tools", call.tools), ("schema", call.schema)):
             if form is not None and self.whole:
                 yield f"--- {name}\n{as_json_text(form)}"
             elif form is not None:
-                yield f"--- {name}: {', '.join(names_in(form)) or 'without a name'}"
+                yield f"--- {name}: {', '.join(schema_names(form)) or 'without a name'}"
         for message in call.messages:
             name = str(message.get("role"))
-            yield from self._part(name, text_of(message), call.number)
+            yield from self._part(name, message_as_text(message), call.number)
         if call.reply is not None:
-            yield from self._part("reply", text_of(call.reply), call.number, again=True)
+            yield from self._part("reply", message_as_text(call.reply), call.number, again=True)
         if call.error:
             yield f"--- error\n{call.error}"
         yield ""

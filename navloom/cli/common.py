@@ -15,11 +15,11 @@ from navloom.models.redaction import print_err, print_out, printable_text
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from navloom.cli.options import How
-    from navloom.evals.kinds import Shown
+    from navloom.cli.options import RunMode
     from navloom.evals.progress import Summary
-    from navloom.evals.report.document import Table
-    from navloom.evals.request import Request
+    from navloom.evals.report.formatting import Table
+    from navloom.evals.request import RunRequest
+    from navloom.evals.run_kinds import CommandOutput
     from navloom.evals.session import Session
     from navloom.scenes.plan_sheet import PlanSheet
     from navloom.scenes.scene import Scene
@@ -64,7 +64,7 @@ def print_table(table: Table, *, of_words: bool = False) -> None:
     console.print(shown)
 
 
-def loaded(uris: Iterable[str]) -> Iterator[Scene]:
+def load_homes(uris: Iterable[str]) -> Iterator[Scene]:
     """Yield the homes that can be loaded; report the others on stderr."""
     from navloom.errors import SceneError
     from navloom.scenes.scene_uri import load_scene
@@ -76,7 +76,7 @@ def loaded(uris: Iterable[str]) -> Iterator[Scene]:
             print_err(f"navloom: skipped {uri}: {error}")
 
 
-def save_picture(data: bytes, path: Path) -> None:
+def save_png(data: bytes, path: Path) -> None:
     """Write PNG data to a file, and make its folder.
 
     Raises:
@@ -111,7 +111,7 @@ def save_figure(figure: Figure | PlanSheet, path: Path) -> None:
     print_err(f"drew {path}")
 
 
-def run_folder(out: Path | None, name: str, request: Request) -> Path:
+def pick_run_folder(out: Path | None, name: str, request: RunRequest) -> Path:
     """Return the named folder, else one derived from the request: the same for the same one.
 
     Args:
@@ -135,7 +135,7 @@ def end_session(summary: Summary, out: Path, *, as_json: bool = False) -> NoRetu
         out: the run's folder.
         as_json: print the summary on stdout as JSON.
     """
-    from navloom.evals.kinds import kind_of
+    from navloom.evals.run_kinds import kind_of
 
     if as_json:
         print_json({"run": str(out), **summary.record()})
@@ -174,13 +174,13 @@ def end_session(summary: Summary, out: Path, *, as_json: bool = False) -> NoRetu
     raise typer.Exit(summary.exit_code)
 
 
-def carry_out(
-    request: Request,
+def run_request(
+    request: RunRequest,
     out: Path,
     session: Session,
-    how: How,
+    how: RunMode,
     *,
-    ended: Callable[[Path, Summary], Shown] | None = None,
+    ended: Callable[[Path, Summary], CommandOutput] | None = None,
 ) -> None:
     """Run a request, print its results and leave with its exit code; or show a dry run.
 
@@ -191,27 +191,29 @@ def carry_out(
         how: dry run and output format.
         ended: returns the results to show, in place of the kind's own function.
     """
-    from navloom.evals.kinds import get_kind
-    from navloom.evals.runner import run_kind
+    from navloom.evals.run_kinds import get_kind
+    from navloom.evals.runner import run_request
 
     if how.dry_run:
         show_dry_run(request, session, as_json=how.as_json)
         return
     kind = get_kind(request.kind)
-    summary = run_kind(request, out, session)
+    summary = run_request(request, out, session)
     shown = (ended or kind.ended)(out, summary)
     if not how.as_json:
-        show(shown)
+        show_blocks(shown)
     for line in shown.lines:
         print_err(line)
     end_session(summary, out, as_json=how.as_json)
 
 
-def show(shown: Shown) -> None:
+def show_blocks(shown: CommandOutput) -> None:
     """Print report blocks on stdout, and their notes on stderr."""
-    from navloom.evals.report.writers import markdown, screen
+    from navloom.evals.report.report_files import blocks_to_markdown, terminal_screen
 
-    for part in [markdown(shown.blocks)] if shown.whole else screen(shown.blocks):
+    for part in (
+        [blocks_to_markdown(shown.blocks)] if shown.whole else terminal_screen(shown.blocks)
+    ):
         if isinstance(part, str):
             print_out(part, end="")
         else:
@@ -221,7 +223,11 @@ def show(shown: Shown) -> None:
 
 
 def write_page(
-    folders: Sequence[Path], out: Path, *, shown: Shown | None = None, licensed: bool = False
+    folders: Sequence[Path],
+    out: Path,
+    *,
+    shown: CommandOutput | None = None,
+    licensed: bool = False,
 ) -> Path:
     """Write ``report.html`` of runs, a study or mends; say on stderr what is left out.
 
@@ -242,7 +248,7 @@ def write_page(
     return write_report_page(folders, out, note, shown=shown, licensed=licensed)
 
 
-def show_dry_run(request: Request, session: Session, *, as_json: bool = False) -> None:
+def show_dry_run(request: RunRequest, session: Session, *, as_json: bool = False) -> None:
     """Print prompts of a dry run on stdout, and its calls and cost on stderr.
 
     Args:
@@ -252,8 +258,8 @@ def show_dry_run(request: Request, session: Session, *, as_json: bool = False) -
     """
     from dataclasses import asdict
 
-    from navloom.evals.dry import dry_run
-    from navloom.evals.kinds import get_kind
+    from navloom.evals.dry_run import dry_run
+    from navloom.evals.run_kinds import get_kind
 
     dry, kind = dry_run(request, session), get_kind(request.kind)
     if as_json:
@@ -264,7 +270,7 @@ def show_dry_run(request: Request, session: Session, *, as_json: bool = False) -
         for who, text in prompt.messages:
             print_out(f"--- {who}\n{text}")
     (least, most_calls), (few, many) = dry.calls, dry.input_tokens
-    asked, places = counted(dry.samples, kind.things[0]), counted(dry.scenes, kind.things[1])
+    asked, places = count_noun(dry.samples, kind.things[0]), count_noun(dry.scenes, kind.things[1])
     print_err(f"{dry.model}: {asked} in {places}, nobody was called")
     print_err(f"  calls: {least} at least, {most_calls} at most, retries not counted")
     print_err(f"  tokens in: {few:,} to {many:,}, out: at most {dry.output_tokens[1]:,}")
@@ -275,7 +281,7 @@ def show_dry_run(request: Request, session: Session, *, as_json: bool = False) -
 
 
 def show_dry_runs(
-    requests: Mapping[str, Request], session: Session, *, as_json: bool = False
+    requests: Mapping[str, RunRequest], session: Session, *, as_json: bool = False
 ) -> None:
     """Print the dry run of each arm of a study, under the arm's name.
 
@@ -286,7 +292,7 @@ def show_dry_runs(
     """
     from dataclasses import asdict
 
-    from navloom.evals.dry import dry_run
+    from navloom.evals.dry_run import dry_run
 
     if as_json:
         print_json({name: asdict(dry_run(each, session)) for name, each in requests.items()})
@@ -296,7 +302,7 @@ def show_dry_runs(
         show_dry_run(request, session)
 
 
-def counted(count: int, things: str) -> str:
+def count_noun(count: int, things: str) -> str:
     """Return a count with its noun: 1 home, 2 homes."""
     return f"{count} {things if count != 1 else things.removesuffix('s')}"
 

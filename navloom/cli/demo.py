@@ -5,19 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from navloom.cli.common import end_session, show, write_page
-from navloom.cli.options import Commands, takes
+from navloom.cli.common import end_session, show_blocks, write_page
+from navloom.cli.options import CommandApp, with_options
 from navloom.evals.option import Opt
 from navloom.evals.progress import DisplayName
 from navloom.models.redaction import print_err
 
-app = Commands()
+app = CommandApp()
 
 ERRANDS, HOMES = 120, 12
 
 
 @app.command()
-@takes()
+@with_options()
 def demo(
     out: Annotated[
         Path, Opt("Where to put the runs, the dataset and the pictures.", metavar="DIR", env="")
@@ -32,12 +32,12 @@ def demo(
     same commands with --model openai/gpt-4o-mini use one.
     """
     from navloom.errors import NavloomError
-    from navloom.evals.navcraft.dataset import check_file
+    from navloom.evals.navcraft.dataset_check import check_dataset
     from navloom.evals.navcraft.export import export_run
     from navloom.evals.navcraft.request import SynthRequest
     from navloom.evals.navcraft.results import write_report
     from navloom.evals.progress import make_display
-    from navloom.evals.runner import run_kind
+    from navloom.evals.runner import run_request
     from navloom.evals.session import Session
     from navloom.prompts.navcraft.profiles import profile_names
 
@@ -47,19 +47,19 @@ def demo(
     )
     spec = f"home:0-{HOMES - 1}"
     asked = SynthRequest(kind="collab", spec=spec, n=ERRANDS, profile=profile_names())
-    made = run_kind(asked, run, Session(display=make_display(display)))
+    made = run_request(asked, run, Session(display=make_display(display)))
     if made.interrupted or made.error:
         end_session(made, run)
     print_err("2. a dataset, checked against its schema and its homes")
     export_run(run, tasks)
-    checked = check_file(tasks)
+    checked = check_dataset(tasks)
     print_err(f"   {checked.summary}")
     if checked.findings:
         raise NavloomError(f"the dataset is not valid: {checked.findings[0].text(tasks)}")
     print_err("3. a report")
     told = write_report([run], out)
     page = write_page([run], out, shown=told)
-    show(told)
+    show_blocks(told)
     print_err("look at:")
     for path in (page, *told.files, tasks):
         print_err(f"   {path}")

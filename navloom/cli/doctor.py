@@ -17,20 +17,20 @@ from typing import TYPE_CHECKING
 import typer
 
 from navloom.cli.common import print_json
-from navloom.cli.options import Commands, Json, takes
+from navloom.cli.options import CommandApp, Json, with_options
 from navloom.models.redaction import print_out
 
 if TYPE_CHECKING:
     from navloom.models.model_spec import Provider
 
-app = Commands()
+app = CommandApp()
 
 _LEAST_SQLITE = (3, 24, 0)
 _LEAST_FREE_GB = 1.0
 
 
 @dataclass(frozen=True)
-class Finding:
+class DoctorCheck:
     """Result of one check.
 
     Attributes:
@@ -48,10 +48,10 @@ class Finding:
 
 
 @app.command("doctor")
-@takes()
+@with_options()
 def doctor(as_json: Json = False) -> None:
     """Check Python, packages, data, disk and keys, and say what to do about what is missing."""
-    found = list(findings(Path.cwd()))
+    found = list(run_checks(Path.cwd()))
     if as_json:
         print_json([asdict(finding) for finding in found])
     else:
@@ -63,39 +63,39 @@ def doctor(as_json: Json = False) -> None:
         raise typer.Exit(1)
 
 
-def findings(folder: Path) -> Iterator[Finding]:
+def run_checks(folder: Path) -> Iterator[DoctorCheck]:
     """Run all checks.
 
     Args:
         folder: the folder that runs would be written to.
     """
     # An older Python cannot install Navloom at all.
-    yield Finding("python", "ok", f"{platform.python_version()} at {sys.executable}")
+    yield DoctorCheck("python", "ok", f"{platform.python_version()} at {sys.executable}")
     yield from _packages()
     if sqlite3.sqlite_version_info >= _LEAST_SQLITE:
-        yield Finding("sqlite", "ok", sqlite3.sqlite_version)
+        yield DoctorCheck("sqlite", "ok", sqlite3.sqlite_version)
     else:
-        yield Finding("sqlite", "broken", sqlite3.sqlite_version, "needs 3.24 or newer")
+        yield DoctorCheck("sqlite", "broken", sqlite3.sqlite_version, "needs 3.24 or newer")
     yield _writable(folder)
     free = shutil.disk_usage(folder).free / 1e9
     if free >= _LEAST_FREE_GB:
-        yield Finding("free disk", "ok", f"{free:.0f} GB")
+        yield DoctorCheck("free disk", "ok", f"{free:.0f} GB")
     else:
         short = "a large run may need 1 GB: free some"
-        yield Finding("free disk", "missing", f"{free:.2f} GB", short)
+        yield DoctorCheck("free disk", "missing", f"{free:.2f} GB", short)
     yield from _data()
     yield from _providers()
     yield _habitat()
     from navloom.cli.serve import find_vllm
 
     if where := find_vllm():
-        yield Finding("navloom serve", "ok", where)
+        yield DoctorCheck("navloom serve", "ok", where)
     else:
         todo = "only to serve models here, with a GPU: pip install 'navloom[vllm]'"
-        yield Finding("navloom serve", "missing", "vllm is not installed", todo)
+        yield DoctorCheck("navloom serve", "missing", "vllm is not installed", todo)
 
 
-def _habitat() -> Finding:
+def _habitat() -> DoctorCheck:
     """Check whether habitat_sim is installed and renders."""
     from navloom.errors import SimulatorError
     from navloom.sim.registry import backend_module
@@ -104,18 +104,20 @@ def _habitat() -> Finding:
     try:
         habitat = backend_module("habitat")
     except SimulatorError as error:
-        return Finding(
+        return DoctorCheck(
             what, "missing", "navloom-worlds is not here", f"only if you need it: {error}"
         )
     if why := habitat.missing_reason():
-        return Finding(what, "missing", "habitat_sim is not here", f"only if you need it: {why}")
+        return DoctorCheck(
+            what, "missing", "habitat_sim is not here", f"only if you need it: {why}"
+        )
     try:
-        return Finding(what, "ok", f"habitat_sim {habitat.check()}, and it draws")
+        return DoctorCheck(what, "ok", f"habitat_sim {habitat.check()}, and it draws")
     except SimulatorError as error:
-        return Finding(what, "missing", "habitat_sim does not draw", str(error))
+        return DoctorCheck(what, "missing", "habitat_sim does not draw", str(error))
 
 
-def _packages() -> Iterator[Finding]:
+def _packages() -> Iterator[DoctorCheck]:
     """Check Navloom and its requirements, by its metadata, then each extra."""
     from packaging.requirements import Requirement
 
@@ -128,9 +130,9 @@ def _packages() -> Iterator[Finding]:
     ]
     for name in dict.fromkeys(("navloom", *needed)):
         if found := _version(name):
-            yield Finding(name, "ok", found)
+            yield DoctorCheck(name, "ok", found)
         else:
-            yield Finding(name, "broken", "not installed", f"pip install '{name}'")
+            yield DoctorCheck(name, "broken", "not installed", f"pip install '{name}'")
     for extra in metadata("navloom").get_all("Provides-Extra") or ():
         names = [
             line.name
@@ -142,9 +144,9 @@ def _packages() -> Iterator[Finding]:
         lacking = [name for name in names if not _version(name)]
         if lacking:
             todo = f"only if you need it: pip install 'navloom[{extra}]'"
-            yield Finding(f"[{extra}]", "missing", ", ".join(lacking), todo)
+            yield DoctorCheck(f"[{extra}]", "missing", ", ".join(lacking), todo)
         else:
-            yield Finding(f"[{extra}]", "ok", ", ".join(names))
+            yield DoctorCheck(f"[{extra}]", "ok", ", ".join(names))
 
 
 def _version(name: str) -> str | None:
@@ -154,27 +156,27 @@ def _version(name: str) -> str | None:
         return None
 
 
-def _writable(folder: Path) -> Finding:
+def _writable(folder: Path) -> DoctorCheck:
     try:
         with tempfile.TemporaryFile(dir=folder):
-            return Finding("write access", "ok", str(folder))
+            return DoctorCheck("write access", "ok", str(folder))
     except OSError as error:
-        return Finding(
+        return DoctorCheck(
             "write access", "missing", f"{folder}: {error.strerror}", "give --out a folder of yours"
         )
 
 
-def _data() -> Iterator[Finding]:
+def _data() -> Iterator[DoctorCheck]:
     where = os.environ.get("NAVLOOM_DATA")
     if not where:
         todo = "for real homes: export NAVLOOM_DATA=FOLDER, see docs/real-data.md; demo: needs none"
-        yield Finding("NAVLOOM_DATA", "missing", "not set", todo)
+        yield DoctorCheck("NAVLOOM_DATA", "missing", "not set", todo)
         return
     folder = Path(where)
     if not folder.is_dir():
-        yield Finding("NAVLOOM_DATA", "missing", f"{where} is no folder", "point it to one")
+        yield DoctorCheck("NAVLOOM_DATA", "missing", f"{where} is no folder", "point it to one")
         return
-    yield Finding("NAVLOOM_DATA", "ok", where)
+    yield DoctorCheck("NAVLOOM_DATA", "ok", where)
     from navloom.errors import NavloomError
     from navloom.scenes.scene_uri import FORMATS, list_scenes
 
@@ -184,33 +186,33 @@ def _data() -> Iterator[Finding]:
         try:
             count = len(list_scenes(f"{scheme}:"))
         except NavloomError as error:
-            yield Finding(f"  {scheme}:", "missing", str(error), "see docs/real-data.md")
+            yield DoctorCheck(f"  {scheme}:", "missing", str(error), "see docs/real-data.md")
         else:
-            yield Finding(f"  {scheme}:", "ok", f"{count} scenes in {folder / known.data}")
+            yield DoctorCheck(f"  {scheme}:", "ok", f"{count} scenes in {folder / known.data}")
 
 
-def _providers() -> Iterator[Finding]:
+def _providers() -> Iterator[DoctorCheck]:
     from navloom.models.model_registry import list_providers
 
     for provider in list_providers():
         what, lacking = f"{provider.name}/", provider.missing_setup()
         if provider.fault:
             todo = "mend or uninstall the package; nothing else is touched"
-            yield Finding(what, "missing", provider.fault, todo)
+            yield DoctorCheck(what, "missing", provider.fault, todo)
         elif provider.package:
             yield from _packaged(provider)
         elif provider.needs is None:
-            yield Finding(what, "ok", "needs no key")
+            yield DoctorCheck(what, "ok", "needs no key")
         elif lacking:
             todo = f"to use it: export {provider.needs}=..."
-            yield Finding(what, "missing", f"{provider.needs} is not set", todo)
+            yield DoctorCheck(what, "missing", f"{provider.needs} is not set", todo)
         else:
-            yield Finding(what, "ok", f"{provider.needs} is set")
+            yield DoctorCheck(what, "ok", f"{provider.needs} is set")
         if provider.speaks and os.environ.get(f"{provider.speaks}_BASE_URL", "").strip():
             yield _server(provider.speaks)
 
 
-def _server(prefix: str) -> Finding:
+def _server(prefix: str) -> DoctorCheck:
     """Check the model server at an address from the environment."""
     from navloom.models.server_info import HOLDS, ask_server
 
@@ -218,7 +220,7 @@ def _server(prefix: str) -> Finding:
     found, what = ask_server(os.environ[variable].strip(), key), f"  {variable}"
     if found.fault:
         todo = f"start the server, or mend {variable} (it ends in /v1)"
-        return Finding(what, "missing", f"no answer at {found.address}: {found.fault}", todo)
+        return DoctorCheck(what, "missing", f"no answer at {found.address}: {found.fault}", todo)
     told = [found.kind or "a server of another kind", f"at {found.address}"]
     told += [f"with {found.serves}"] if found.serves else []
     told += [f"and a context of {found.context} tokens"] if found.context else []
@@ -229,18 +231,20 @@ def _server(prefix: str) -> Finding:
         " needs none",
     }.get(found.kind or "", "try it, as docs/models.md says")
     state = "missing" if found.kind == "llama.cpp" else "ok"
-    return Finding(what, state, f"{' '.join(told)}: {holds}", todo)
+    return DoctorCheck(what, state, f"{' '.join(told)}: {holds}", todo)
 
 
-def _packaged(provider: Provider) -> Iterator[Finding]:
+def _packaged(provider: Provider) -> Iterator[DoctorCheck]:
     lacking = provider.missing_setup()
     if lacking:
-        yield Finding(f"{provider.name}/", "missing", "not ready", f"to use it: {lacking}")
+        yield DoctorCheck(f"{provider.name}/", "missing", "not ready", f"to use it: {lacking}")
         return
-    yield Finding(f"{provider.name}/", "ok", f"{provider.package} is installed")
+    yield DoctorCheck(f"{provider.name}/", "ok", f"{provider.package} is installed")
     for model in provider.beside:
         what, lacking = f"{provider.name}/{model}", provider.missing_setup(model)
         if lacking:
-            yield Finding(what, "missing", "its package is not installed", f"to use it: {lacking}")
+            yield DoctorCheck(
+                what, "missing", "its package is not installed", f"to use it: {lacking}"
+            )
         else:
-            yield Finding(what, "ok", "is here")
+            yield DoctorCheck(what, "ok", "is here")

@@ -26,7 +26,7 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import TyperException
 
-from navloom.cli.options import Commands, Group
+from navloom.cli.options import CommandApp, Group
 from navloom.errors import NavloomError
 from navloom.models.model_spec import AddressError, allow
 from navloom.models.redaction import (
@@ -111,17 +111,17 @@ class _Door(Group):
 
 def _made(name: str) -> Any:
     """Build the command of another package's kind of run from its request's fields."""
-    from navloom.cli.generated import command_of
-    from navloom.evals.kinds import OURS, get_kind, known_kinds
+    from navloom.cli.plugin_command import make_command
+    from navloom.evals.run_kinds import OURS, get_kind, known_kinds
 
     if name in OURS or name not in known_kinds():
         return None
-    single = Commands()
-    single.command(name)(command_of(get_kind(name)))
+    single = CommandApp()
+    single.command(name)(make_command(get_kind(name)))
     return typer.main.get_group(single).commands[name]
 
 
-app = Commands(
+app = CommandApp(
     "Language-model agents woven with indoor scenes: generate, drive and grade navigation.",
     name="navloom",
     cls=_Door,

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from navloom.cli.common import print_json, print_table
-from navloom.cli.options import Commands, Json, takes
+from navloom.cli.options import CommandApp, Json, with_options
 
-app = Commands()
+app = CommandApp()
 
 
 @app.command("models")
-@takes()
+@with_options()
 def models(as_json: Json = False) -> None:
     """List the providers of models, what each needs, and which are ready."""
-    from navloom.evals.report.document import Table
+    from navloom.evals.report.formatting import Table
     from navloom.models.model_registry import list_providers
 
     providers = list_providers()

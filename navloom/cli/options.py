@@ -28,7 +28,16 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from navloom.errors import UsageError, did_you_mean
-from navloom.evals.option import CALLS, FINER, LIMITS, PICKS, Opt, Option, options_of, read_hint
+from navloom.evals.option import (
+    CALLS,
+    FINER,
+    LIMITS,
+    PICKS,
+    Opt,
+    OptionField,
+    options_of,
+    read_hint,
+)
 from navloom.evals.progress import make_display
 from navloom.evals.session import Session
 from navloom.models.redaction import print_out
@@ -54,7 +63,7 @@ class Command(TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the short help page."""
-        formatter.write(page(self, ctx))
+        formatter.write(help_page(self, ctx))
 
 
 class Group(TyperGroup):
@@ -62,10 +71,10 @@ class Group(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the group's help page with its commands and options."""
-        formatter.write(page(self, ctx))
+        formatter.write(help_page(self, ctx))
 
 
-class Commands(typer.Typer):
+class CommandApp(typer.Typer):
     """A `typer.Typer` app that uses these help pages."""
 
     def __init__(self, help: str | None = None, **more: Any) -> None:  # noqa: A002
@@ -77,7 +86,7 @@ class Commands(typer.Typer):
         return super().command(name, cls=Command, **more)
 
 
-def add_plugged(app: Commands, word: str, *names: str) -> None:
+def add_plugins(app: CommandApp, word: str, *names: str) -> None:
     """Add commands that other packages have, as entry points ``WORD.NAME`` of ``navloom.commands``.
 
     Args:
@@ -99,7 +108,7 @@ def add_plugged(app: Commands, word: str, *names: str) -> None:
         app.command(name, context_settings=taken)(lacking)
 
 
-def page(command: Any, context: typer.Context, *, whole: bool = False) -> str:
+def help_page(command: Any, context: typer.Context, *, whole: bool = False) -> str:
     """Return the help page of a command or a group.
 
     Args:
@@ -224,7 +233,7 @@ def _first(text: str) -> str:
 
 def _show_all(context: typer.Context, asked: bool) -> None:
     if asked and not context.resilient_parsing:
-        print_out(page(context.command, context, whole=True), end="")
+        print_out(help_page(context.command, context, whole=True), end="")
         raise typer.Exit
 
 
@@ -249,7 +258,7 @@ _NO_KEYS = (
 )
 
 
-def session_of(typed: Mapping[str, Any], *, calls: bool = True) -> Session:
+def make_session(typed: Mapping[str, Any], *, calls: bool = True) -> Session:
     """Make the session from typed options; by default it shows progress and caches replies.
 
     Args:
@@ -378,7 +387,7 @@ _CONTEXT = "typer_context"
 
 
 @dataclass(frozen=True, kw_only=True)
-class How:
+class RunMode:
     """Options of every command that makes a run: dry run and output format."""
 
     dry_run: Annotated[
@@ -388,7 +397,7 @@ class How:
     as_json: Json = False
 
 
-def takes(
+def with_options(
     *without: str, usual: Mapping[str, Any] | None = None, **settled: Any
 ) -> Callable[[Handler], Handler]:
     """Decorate a command so that typer sees its options, in the order of its parameters.
@@ -428,7 +437,7 @@ def takes(
     return give
 
 
-def _trust(context: typer.Context, options: list[Option], given: Mapping[str, Any]) -> None:
+def _trust(context: typer.Context, options: list[OptionField], given: Mapping[str, Any]) -> None:
     """Trust addresses in models' names that the user typed, but not those of a file."""
     from navloom.models.model_spec import trust
 
@@ -440,7 +449,7 @@ def _trust(context: typer.Context, options: list[Option], given: Mapping[str, An
 
 
 @dataclass(frozen=True)
-class _Part:
+class _CommandParam:
     """One parameter of a command.
 
     Attributes:
@@ -451,7 +460,7 @@ class _Part:
 
     name: str
     kind: Any
-    options: tuple[Option, ...]
+    options: tuple[OptionField, ...]
 
     @property
     def fields(self) -> set[str]:
@@ -491,18 +500,18 @@ class _Part:
             typed |= _models(given.get("model_role") or (), self.roles)
         typed |= {name: value for name, value in settled.items() if name in self.fields}
         if self.kind is Session:
-            return session_of(typed, calls=not given.get("dry_run"))
+            return make_session(typed, calls=not given.get("dry_run"))
         kind: Any = self.kind
         return kind(**typed)
 
 
-def _part(given: inspect.Parameter, left_out: set[str], usual: Mapping[str, Any]) -> _Part:
+def _part(given: inspect.Parameter, left_out: set[str], usual: Mapping[str, Any]) -> _CommandParam:
     opt, kind = read_hint(given.annotation, {})
     if opt is not None:
         default = MISSING if given.default is inspect.Parameter.empty else given.default
-        return _Part(given.name, kind, (Option(given.name, kind, default, opt),))
+        return _CommandParam(given.name, kind, (OptionField(given.name, kind, default, opt),))
     if not is_dataclass(kind):
-        return _Part(given.name, kind, ())
+        return _CommandParam(given.name, kind, ())
     options = [each for each in options_of(kind) if each.name not in left_out]  # type: ignore[arg-type]
     options = [
         replace(each, default=usual[each.name], opt=replace(each.opt, shown=None))
@@ -510,7 +519,7 @@ def _part(given: inspect.Parameter, left_out: set[str], usual: Mapping[str, Any]
         else each
         for each in options
     ]
-    return _Part(given.name, kind, tuple(options))
+    return _CommandParam(given.name, kind, tuple(options))
 
 
 def _parameter(name: str, kind: Any, default: Any) -> inspect.Parameter:
@@ -519,7 +528,7 @@ def _parameter(name: str, kind: Any, default: Any) -> inspect.Parameter:
     return inspect.Parameter(name, keyword, default=default, annotation=kind)
 
 
-def _asked(option: Option) -> inspect.Parameter:
+def _asked(option: OptionField) -> inspect.Parameter:
     """Return an option as a typer parameter; a default shown in words is not passed on."""
     opt, default = option.opt, option.default
     if option.many or opt.shown is not None or default is None:
@@ -541,17 +550,17 @@ def _asked(option: Option) -> inspect.Parameter:
     return _parameter(option.name, Annotated[kind, info], default)
 
 
-def _as_field(option: Option, value: Any) -> Any:
+def _as_field(option: OptionField, value: Any) -> Any:
     """Convert typer's value to the field's type: paths to text, lists to tuples."""
     if isinstance(value, list):
         return tuple(value)
     return str(value) if isinstance(value, Path) and option.bare is str else value
 
 
-def _model_role(roles: list[str]) -> Option:
+def _model_role(roles: list[str]) -> OptionField:
     words = f"The model of one role ({', '.join(roles)}). May be given several times."
     opt = Opt(words, metavar="ROLE=PROVIDER/NAME")
-    return Option("model_role", tuple[str, ...], None, opt)
+    return OptionField("model_role", tuple[str, ...], None, opt)
 
 
 def _models(said: list[str] | tuple[()], roles: Mapping[str, str]) -> dict[str, str]:

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from navloom.cli.common import print_json, show, write_page
-from navloom.cli.options import Commands, Json, RunFolder, WithLicensed, takes
+from navloom.cli.common import print_json, show_blocks, write_page
+from navloom.cli.options import CommandApp, Json, RunFolder, WithLicensed, with_options
 from navloom.errors import UsageError
 from navloom.evals.option import Opt
 from navloom.models.redaction import print_err, print_out
 
 if TYPE_CHECKING:
-    from navloom.evals.kinds import Shown
+    from navloom.evals.run_kinds import CommandOutput
 
-app = Commands()
+app = CommandApp()
 
 
 @app.command()
-@takes()
+@with_options()
 def export(
     run: RunFolder,
     out: Annotated[Path, Opt("The file to write: one JSON object a line.", metavar="FILE")],
@@ -40,7 +40,7 @@ def export(
 
     Lines are sorted by sample id and never vary: an interrupted run gives the same bytes.
     """
-    from navloom.evals.kinds import kind_of
+    from navloom.evals.run_kinds import kind_of
     from navloom.files import check_format
 
     kind = kind_of(run)
@@ -58,7 +58,7 @@ def export(
 
 
 @app.command()
-@takes()
+@with_options()
 def validate(
     file: Annotated[
         Path, Opt("A dataset, such as navloom export writes.", metavar="FILE", argument=True)
@@ -79,9 +79,9 @@ def validate(
     """
     from dataclasses import asdict
 
-    from navloom.evals.navcraft.dataset import check_file
+    from navloom.evals.navcraft.dataset_check import check_dataset
 
-    result = check_file(file, scenes)
+    result = check_dataset(file, scenes)
     if as_json:
         print_json({"file": str(file), **asdict(result)})
     else:
@@ -97,7 +97,7 @@ def validate(
 
 
 @app.command()
-@takes()
+@with_options()
 def report(
     runs: Annotated[
         tuple[Path, ...],
@@ -140,23 +140,23 @@ def report(
         said = {"files": [str(path) for path in files]} if shown.files else {}
         print_json({**said, **shown.record})
         return
-    show(shown)
+    show_blocks(shown)
     for path in files:
         print_err(f"wrote {path}")
 
 
-def _reported(runs: tuple[Path, ...], out: Path | None) -> Shown:
+def _reported(runs: tuple[Path, ...], out: Path | None) -> CommandOutput:
     """Write the report files of the runs' kind, and return the report."""
-    from navloom.evals.kinds import kind_of
-    from navloom.evals.people.study_folder import is_people
+    from navloom.evals.people.study_folder import is_people_study
+    from navloom.evals.run_kinds import kind_of
     from navloom.files import check_format
 
-    if study := next((run for run in runs if is_people(run)), None):
-        from navloom.evals.people.results import report_people
+    if study := next((run for run in runs if is_people_study(run)), None):
+        from navloom.evals.people.results import write_people_report
 
         if len(runs) > 1:
             raise UsageError(f"{study} is a study of people: it has a report by itself")
-        return report_people(study, study if out is None else out)
+        return write_people_report(study, study if out is None else out)
     made = set()
     for run in runs:
         kind = kind_of(run)
@@ -171,5 +171,5 @@ def _reported(runs: tuple[Path, ...], out: Path | None) -> Shown:
     with check_format(
         f"a sample of {', '.join(map(str, runs))}", f"one of `navloom {kind.command}`"
     ):
-        shown: Shown = made.pop()(list(runs), out)
+        shown: CommandOutput = made.pop()(list(runs), out)
     return shown

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from navloom.cli.common import carry_out
-from navloom.cli.options import Commands, How, Json, RunFolder, takes
+from navloom.cli.common import run_request
+from navloom.cli.options import CommandApp, Json, RunFolder, RunMode, with_options
 from navloom.evals.session import Session
 from navloom.models.redaction import print_err
 
-app = Commands()
+app = CommandApp()
 
 
 @app.command()
-@takes("limit", "sample_id", "run_config", retry=True)
+@with_options("limit", "sample_id", "run_config", retry=True)
 def retry(run: RunFolder, session: Session, as_json: Json = False) -> None:
     """Try the samples of a run that ended in an error again; everything else is left as it is.
 
@@ -19,8 +19,8 @@ def retry(run: RunFolder, session: Session, as_json: Json = False) -> None:
     """
     from dataclasses import replace
 
-    from navloom.evals.kinds import kind_of
     from navloom.evals.run_folder import read_errors
+    from navloom.evals.run_kinds import kind_of
 
     kind = kind_of(run)
     broken = [error["id"] for error in read_errors(run)]
@@ -31,4 +31,4 @@ def retry(run: RunFolder, session: Session, as_json: Json = False) -> None:
         return
     only = tuple(broken) if kind.broken_alone else ()
     again = replace(session, sample_id=only)
-    carry_out(kind.request.read(run), run, again, How(as_json=as_json))
+    run_request(kind.request.read(run), run, again, RunMode(as_json=as_json))

@@ -11,9 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from navloom.cli.common import counted, loaded, print_json, print_table, save_figure, save_picture
-from navloom.cli.options import Commands, Json, SceneUri, add_plugged, takes
-from navloom.evals.capnav.request import Wanted
+from navloom.cli.common import (
+    count_noun,
+    load_homes,
+    print_json,
+    print_table,
+    save_figure,
+    save_png,
+)
+from navloom.cli.options import CommandApp, Json, SceneUri, add_plugins, with_options
+from navloom.evals.capnav.request import CapnavExportOptions
 from navloom.evals.option import Opt
 from navloom.evals.request import HEURISTIC, Model, Seed, Spec
 from navloom.models.redaction import print_err, print_wrapped
@@ -31,7 +38,7 @@ _FOLDERS = ("habitat", "hm3d", "capnav")
 _SAID_EVERY_S = 5.0
 
 
-@takes()
+@with_options()
 def export(
     spec: Spec,
     out: Annotated[
@@ -53,7 +60,7 @@ def export(
             env="",
         ),
     ] = "json",
-    wanted: Wanted,
+    wanted: CapnavExportOptions,
     bodies: Annotated[
         Path | None,
         Opt("capnav: profiles of bodies; the five unless given.", metavar="FILE", env=""),
@@ -93,7 +100,7 @@ def export(
         except SceneError as error:
             print_err(f"navloom: skipped {uri}: {error}")
             failed += 1
-    print_err(f"wrote {counted(len(uris) - failed, 'homes')} to {out}")
+    print_err(f"wrote {count_noun(len(uris) - failed, 'homes')} to {out}")
     if failed:
         raise typer.Exit(1)
 
@@ -135,25 +142,25 @@ def _tracked(uris: list[str]) -> Iterator[str]:
         yield uri
 
 
-app = Commands("Look at homes, convert them, complete them.")
-importer = Commands("Make homes from files that you own.")
+app = CommandApp("Look at homes, convert them, complete them.")
+importer = CommandApp("Make homes from files that you own.")
 app.add_typer(importer, name="import")
 
 
 @app.command("list")
-@takes()
+@with_options()
 def list_(spec: Spec = "home:", as_json: Json = False) -> None:
     """List the homes of SPEC with their sizes.
 
     components counts the parts of the graph of rooms that no link joins. A broken home is said and
     skipped; the exit code is then 1.
     """
-    from navloom.evals.report.document import Table
-    from navloom.evals.run_scenes import COUNTS, scene_sizes
+    from navloom.evals.report.formatting import Table
+    from navloom.evals.run_scenes import COUNTS, scene_counts
     from navloom.scenes.scene_uri import list_scenes
 
     uris = list_scenes(spec)
-    rows = [scene_sizes(scene) for scene in loaded(uris)]
+    rows = [scene_counts(scene) for scene in load_homes(uris)]
     if as_json:
         print_json(rows)
     else:
@@ -164,7 +171,7 @@ def list_(spec: Spec = "home:", as_json: Json = False) -> None:
 
 
 @app.command()
-@takes()
+@with_options()
 def show(
     uri: SceneUri,
     prompt: Annotated[
@@ -209,16 +216,16 @@ def show(
     if prompt:
         print_json(scene_prompt(scene))
     elif as_json:
-        from navloom.evals.run_scenes import scene_rooms, scene_sizes
+        from navloom.evals.run_scenes import scene_counts, scene_rooms
 
-        said = {**scene_sizes(scene), "rooms": scene_rooms(scene), "notes": list(scene.notes)}
+        said = {**scene_counts(scene), "rooms": scene_rooms(scene), "notes": list(scene.notes)}
         print_json(said)
     else:
         _print_rooms(scene)
 
 
 @app.command()
-@takes()
+@with_options()
 def sheet(
     out: Annotated[Path, Opt("The picture to write (.png, .svg, .pdf).", metavar="FILE", env="")],
     spec: Spec = "home:0-23",
@@ -251,7 +258,7 @@ def sheet(
     uris = list_scenes(spec)
     if len(uris) > MOST_PLANS:
         print_err(f"{spec}: {len(uris)} homes, the first {MOST_PLANS} are drawn")
-    scenes = list(loaded(uris[:MOST_PLANS]))
+    scenes = list(load_homes(uris[:MOST_PLANS]))
     if not scenes:
         raise SceneError(f"{spec}: none of its homes can be loaded.")
     above = None
@@ -267,11 +274,11 @@ def sheet(
 app.command()(export)
 
 
-add_plugged(app, "scenes", "edit")
+add_plugins(app, "scenes", "edit")
 
 
 @app.command()
-@takes()
+@with_options()
 def annotate(
     spec: Spec,
     out: Annotated[
@@ -301,11 +308,11 @@ def annotate(
         _annotate(spec, model, seed, out, as_json)
 
 
-add_plugged(app, "scenes", "compare", "map", "render", "tour", "drive", "mend")
+add_plugins(app, "scenes", "compare", "map", "render", "tour", "drive", "mend")
 
 
 @importer.command("hm3d")
-@takes()
+@with_options()
 def import_hm3d(
     rooms: Annotated[Path, Opt("DomestiGraph's folder of YAML files.", metavar="DIR", env="")],
     objects: Annotated[Path, Opt("LH-VLN's folder of scene texts.", metavar="DIR", env="")],
@@ -332,11 +339,11 @@ def import_hm3d(
 
 
 def _print_rooms(scene: Scene) -> None:
-    from navloom.evals.report.document import Table
-    from navloom.evals.run_scenes import COUNTS, scene_rooms, scene_sizes
+    from navloom.evals.report.formatting import Table
+    from navloom.evals.run_scenes import COUNTS, scene_counts, scene_rooms
 
-    sizes = scene_sizes(scene)
-    counts = (counted(sizes[name], name) for name in COUNTS)
+    sizes = scene_counts(scene)
+    counts = (count_noun(sizes[name], name) for name in COUNTS)
     print_wrapped(f"{sizes['scene']} · {', '.join(counts)}")
     rows = tuple(
         (
@@ -358,7 +365,7 @@ def _draw(scene: Scene, path: Path, view: str | None, top_down: bool, light: str
     if view is not None:
         from navloom.sim.scene_images import render_panorama
 
-        save_picture(render_panorama(scene, view, light=light), path)
+        save_png(render_panorama(scene, view, light=light), path)
         return
     above = None
     if top_down:
@@ -429,12 +436,12 @@ def _complete(scene: Scene, model: Any, seed: int) -> tuple[Scene, str]:
 
 
 def _evaluate(spec: str, model: str, seed: int, as_json: bool) -> None:
-    from navloom.evals.annotation.accuracy import evaluate, table
+    from navloom.evals.annotation.accuracy import accuracy_table, score_scenes
     from navloom.models.model_registry import resolve_model
     from navloom.scenes.scene_uri import iter_scenes
 
-    scores = evaluate(iter_scenes(spec), resolve_model(model), seed=seed)
+    scores = score_scenes(iter_scenes(spec), resolve_model(model), seed=seed)
     if as_json:
         print_json([score.to_json() for score in scores])
     else:
-        print_table(table(scores))
+        print_table(accuracy_table(scores))

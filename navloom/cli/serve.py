@@ -19,12 +19,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from navloom.cli.options import Commands, takes
+from navloom.cli.options import CommandApp, with_options
 from navloom.errors import ModelError, UsageError
 from navloom.evals.option import Opt
 from navloom.models.redaction import print_err, print_out
 
-app = Commands()
+app = CommandApp()
 
 MOST_REPLICAS = 64
 _LAST_LINES, _MOST_LINE = 12, 300
@@ -43,7 +43,7 @@ _MISSING = (
 
 
 @app.command("serve")
-@takes()
+@with_options()
 def serve(
     model: Annotated[
         str,
@@ -99,7 +99,7 @@ def serve(
 
     The flags come from a table by model family (docs/models.md). Ctrl-C ends the server.
     """
-    from navloom.cli.families import serve_flags
+    from navloom.cli.vllm_flags import serve_flags
 
     if model.startswith("-"):
         raise UsageError(f"'{model}' is no model: write navloom serve MODEL -- FLAGS.")
@@ -129,7 +129,7 @@ def serve(
     url, asked = _url(host, port), name
     if "--served-model-name" in given[:-1]:
         asked = given[given.index("--served-model-name") + 1]
-    with Server("vllm", [program, *words[1:]]) as server:
+    with ServerProcess("vllm", [program, *words[1:]]) as server:
         _wait(server, name, asked, url, start_timeout, lambda: _healthy(url))
 
 
@@ -166,12 +166,12 @@ def _by_ray(
         file, ready = Path(folder, "serve.yaml"), Path(folder, "ready")
         file.write_text(text, "utf-8")
         words = [sys.executable, "-m", "navloom.cli.ray_serve", str(file), str(ready)]
-        with Server("ray", words, ray_environment(os.environ)) as server:
+        with ServerProcess("ray", words, ray_environment(os.environ)) as server:
             _wait(server, model, asked, _url(host, port), start_timeout, ready.exists)
 
 
 def _wait(
-    server: Server,
+    server: ServerProcess,
     model: str,
     asked: str,
     url: str,
@@ -221,7 +221,7 @@ def _url(host: str, port: int) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-class Server:
+class ServerProcess:
     """A model server's process; its output is passed on, and its last lines are kept.
 
     Args:
@@ -236,7 +236,7 @@ class Server:
         self._name, self._words, self._environment = name, words, environment
         self._last: deque[str] = deque(maxlen=_LAST_LINES)
 
-    def __enter__(self) -> Server:
+    def __enter__(self) -> ServerProcess:
         self._before = signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             self._process = subprocess.Popen(  # noqa: S603

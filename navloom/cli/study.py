@@ -13,10 +13,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Context
 
-from navloom.cli.common import counted, print_json, show_dry_runs, write_page
+from navloom.cli.common import count_noun, print_json, show_dry_runs, write_page
 from navloom.cli.navigation.eval import ARMS as ORACLE_ARMS
 from navloom.cli.navigation.eval import LEVELS, LONG_STEPS, Episodes, Kind, check_flags, print_study
-from navloom.cli.options import Commands, How, Json, Out, Study, WithLicensed, add_plugged, takes
+from navloom.cli.options import (
+    CommandApp,
+    Json,
+    Out,
+    RunMode,
+    Study,
+    WithLicensed,
+    add_plugins,
+    with_options,
+)
 from navloom.errors import UsageError
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navigation.request import EvalRequest
@@ -27,10 +36,10 @@ from navloom.models.redaction import print_err, print_out
 from navloom.plugins import load_plugin
 
 if TYPE_CHECKING:
-    from navloom.evals.report.document import Table
+    from navloom.evals.report.formatting import Table
 
 
-@takes()
+@with_options()
 def people(
     form: Annotated[
         str,
@@ -88,10 +97,10 @@ def people(
     `navloom view DIR` serves the form to raters and shows the results. The same command on the same
     folder tells the links again.
     """
-    from navloom.evals.people.form import read_form
-    from navloom.evals.people.people_study import study_people
-    from navloom.evals.people.ratings_file import take_answers
-    from navloom.evals.people.study_folder import read_links, read_people
+    from navloom.evals.people.people_study import prepare_study
+    from navloom.evals.people.rating_form import read_form
+    from navloom.evals.people.ratings_file import import_answers
+    from navloom.evals.people.study_folder import read_people_study, read_rater_tokens
 
     def note(line: str) -> None:
         print_err(f"navloom: {line}")
@@ -99,19 +108,19 @@ def people(
     asked = read_form(form)
     if motion is not None:
         asked = asked.moving(motion)
-    made = study_people(asked, source, out, raters=raters, n=n, seed=seed, note=note)
+    made = prepare_study(asked, source, out, raters=raters, n=n, seed=seed, note=note)
     if made.form.items == "walks":
         load_plugin("navloom.walks", "begin", "A study of walks", UsageError)(made)
-    for path, new, whole in take_answers(out, answers) if answers else ():
+    for path, new, whole in import_answers(out, answers) if answers else ():
         again = "" if new else ": they were there already, and nothing is doubled"
         print_err(f"{path}: {new} of {whole} lines are new{again}")
     if one_file:
-        from navloom.web.people_file import write_forms
+        from navloom.web.offline_forms import write_forms
 
         for path in write_forms(made, licensed=with_licensed):
             print_err(f"wrote {path}")
-    links = read_links(out)
-    counted_now = read_people(out).counted()
+    links = read_rater_tokens(out)
+    counted_now = read_people_study(out).counted()
     if as_json:
         told = [
             {"rater": each.name, "items": len(each.items), "answered": len(counted_now[each.name]),
@@ -123,11 +132,11 @@ def people(
     for each in made.file.raters:
         done = len(counted_now[each.name])
         print_out(f"{each.name}  {done}/{len(each.items)}  .../#rater={links[each.name]}")
-    print_err(f"{out}: {counted(len(made.items), 'items')}, {counted(len(links), 'raters')}")
+    print_err(f"{out}: {count_noun(len(made.items), 'items')}, {count_noun(len(links), 'raters')}")
     print_err(f"  next: navloom view {out}   gives out the links and takes the answers")
 
 
-app = Commands("Answer a question about generators or navigators, or ask people.")
+app = CommandApp("Answer a question about generators or navigators, or ask people.")
 app.command()(people)
 
 Arms = Annotated[
@@ -147,7 +156,7 @@ Task = Annotated[
 
 
 @app.command()
-@takes("limit", "sample_id", "retry", "go_back")
+@with_options("limit", "sample_id", "retry", "go_back")
 def relays(
     spec: Spec,
     out: Study,
@@ -172,7 +181,7 @@ def relays(
 
 
 @app.command()
-@takes("limit", "sample_id", "retry", "go_back")
+@with_options("limit", "sample_id", "retry", "go_back")
 def worth(
     spec: Spec,
     out: Study,
@@ -196,17 +205,17 @@ def worth(
     without repair, blind picks from small lists, always the first of a list, and each model with
     the blind and with the ranked list. The same command on the same folder goes on.
     """
-    from navloom.evals.navcraft.studies import study_worth
+    from navloom.evals.navcraft.studies import study_quality
     from navloom.scenes.scene_uri import list_scenes
 
     n = len(list_scenes(spec)) if n_each is None else n_each
     request = SynthRequest(kind="collab", spec=spec, n=n, seed=seed)
-    tables = study_worth(request, model, out, session, whole=whole, only=arm or ())
+    tables = study_quality(request, model, out, session, whole=whole, only=arm or ())
     _show(tables, out, json.loads((out / "worth.json").read_bytes()) if as_json else None)
 
 
 @app.command()
-@takes("limit", "sample_id", "retry", "go_back")
+@with_options("limit", "sample_id", "retry", "go_back")
 def profiles(
     spec: Spec,
     out: Study,
@@ -225,7 +234,7 @@ def profiles(
 
 
 @app.command()
-@takes("limit", "sample_id", "retry", "go_back", usual={"max_connections": 1})
+@with_options("limit", "sample_id", "retry", "go_back", usual={"max_connections": 1})
 def ablation(
     spec: Spec,
     out: Study,
@@ -254,13 +263,13 @@ def ablation(
 
 
 @app.command()
-@takes("limit", "sample_id", "retry", "go_back")
+@with_options("limit", "sample_id", "retry", "go_back")
 def direct(
     spec: Spec,
     out: Study,
     model: Model,
     session: Session,
-    how: How,
+    how: RunMode,
     n_each: EachOrHomes = None,
     homes: Homes = None,
     arm: Arms = None,
@@ -294,11 +303,11 @@ def direct(
     _show(tables, out, tables[0].record if how.as_json else None)
 
 
-add_plugged(app, "study", "teams")
+add_plugins(app, "study", "teams")
 
 
 @app.command()
-@takes(*ORACLE_ARMS, *LEVELS, "sample_id", "retry", "go_back", task="r2r")
+@with_options(*ORACLE_ARMS, *LEVELS, "sample_id", "retry", "go_back", task="r2r")
 def oracle(
     context: Context,
     task: Task,
@@ -324,7 +333,7 @@ def oracle(
 
 
 @app.command()
-@takes(
+@with_options(
     *(*ORACLE_ARMS, *LEVELS, "sample_id", "retry", "go_back", "agent", "model", "oracle_model"),
     *("data", "split", "subset", "physics", "waypoints", "max_questions", "oracle_budget"),
     usual={"max_steps": LONG_STEPS, "body": "VLNVERSE"},

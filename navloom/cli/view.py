@@ -5,8 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from navloom.cli.common import counted
-from navloom.cli.options import AllowHost, Commands, Host, NoOpen, Port, Token, WithLicensed, takes
+from navloom.cli.common import count_noun
+from navloom.cli.options import (
+    AllowHost,
+    CommandApp,
+    Host,
+    NoOpen,
+    Port,
+    Token,
+    WithLicensed,
+    with_options,
+)
 from navloom.evals.option import Opt
 from navloom.models.redaction import print_err, print_out
 from navloom.plugins import find_plugins, load_plugin
@@ -14,11 +23,11 @@ from navloom.plugins import find_plugins, load_plugin
 if TYPE_CHECKING:
     from navloom.web.documents import Documents
 
-app = Commands()
+app = CommandApp()
 
 
 @app.command()
-@takes()
+@with_options()
 def view(
     paths: Annotated[
         tuple[str, ...],
@@ -58,22 +67,22 @@ def view(
     are files to give to others.
     """
     from navloom.web.documents import Documents
-    from navloom.web.opening import open_sources
-    from navloom.web.people_room import PeopleRoom
-    from navloom.web.people_source import PeopleSource
-    from navloom.web.room import WebRoom
-    from navloom.web.serving import ServerAddress, serve_pages
+    from navloom.web.page_server import ServerAddress, serve_pages
+    from navloom.web.rating_service import RatingService
+    from navloom.web.source_discovery import open_sources
+    from navloom.web.study_source import StudySource
+    from navloom.web.web_service import WebService
 
     sources = open_sources(paths, lambda line: print_err(f"navloom: {line}"), scenes)
     if bundle is not None:
         _write(Documents(sources, given=True, licensed=with_licensed), bundle)
         return
-    count = counted(len(sources), "sources")
+    count = count_noun(len(sources), "sources")
     place = ServerAddress(host, port, token, allow_host)
-    studies = [each.path for each in sources if isinstance(each, PeopleSource)]
-    rooms: list[WebRoom] = []
+    studies = [each.path for each in sources if isinstance(each, StudySource)]
+    rooms: list[WebService] = []
     if studies:
-        people = PeopleRoom(studies)
+        people = RatingService(studies)
         rooms = [people]
         if "room" in find_plugins("navloom.walks"):
             rooms.append(load_plugin("navloom.walks", "room", "A study of walks")(people))
@@ -87,4 +96,4 @@ def _write(documents: Documents, target: Path) -> None:
     check_writable(target, folder=target.suffix != ".html")
     size = write_bundle(documents, target, lambda line: print_err(f"navloom: {line}"))
     first = target if target.suffix == ".html" else target / "index.html"
-    print_out(f"{first}: {counted(len(documents.sources), 'sources')}, {size / 1e6:.1f} MB")
+    print_out(f"{first}: {count_noun(len(documents.sources), 'sources')}, {size / 1e6:.1f} MB")

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import UsageError
-from navloom.evals.report.document import percent, with_ends
-from navloom.evals.report.intervals import Floats, percentiles, resampled
+from navloom.evals.report.formatting import percent, with_interval
+from navloom.evals.report.intervals import Floats, percentile_interval, resample_sums
 
 Level = Literal["nominal", "ordinal", "interval"]
 Value = str | int | float
@@ -59,10 +59,10 @@ class Estimate:
     @property
     def coefficient(self) -> str:
         """The value and interval as decimal text, for coefficients such as kappa."""
-        return with_ends(self.value, self.interval, 3, 2)
+        return with_interval(self.value, self.interval, 3, 2)
 
 
-def estimated(value: float, drawn: Floats, clusters: int) -> Estimate:
+def make_estimate(value: float, drawn: Floats, clusters: int) -> Estimate:
     """Make an estimate from a value and its bootstrap draws.
 
     Args:
@@ -75,10 +75,10 @@ def estimated(value: float, drawn: Floats, clusters: int) -> Estimate:
     spread = drawn[np.isfinite(drawn)]
     if clusters < 2 or len(spread) < len(drawn) // 2:
         return Estimate(float(value))
-    return Estimate(float(value), *percentiles(spread))
+    return Estimate(float(value), *percentile_interval(spread))
 
 
-def ratio(clusters: Floats, seed: int = 0) -> Estimate:
+def estimate_ratio(clusters: Floats, seed: int = 0) -> Estimate:
     """Estimate a share or mean: the first column's sum over the second's, bootstrapped.
 
     Args:
@@ -92,10 +92,10 @@ def ratio(clusters: Floats, seed: int = 0) -> Estimate:
 
     held = clusters[clusters[:, 1] > 0]
     whole = share(held.sum(axis=0, keepdims=True))[0]
-    return estimated(whole, share(resampled(held, DRAWS, seed)), len(held))
+    return make_estimate(whole, share(resample_sums(held, DRAWS, seed)), len(held))
 
 
-def kappa(tables: Floats) -> Floats:
+def cohen_kappa(tables: Floats) -> Floats:
     """Compute Cohen's kappa of each (k, k) table of counts; NaN where chance agreement is 1."""
     total = tables.sum(axis=(1, 2))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -105,7 +105,7 @@ def kappa(tables: Floats) -> Floats:
     return result
 
 
-def fleiss(counts: NDArray[Any]) -> float:
+def fleiss_kappa(counts: NDArray[Any]) -> float:
     """Compute Fleiss' kappa; NaN where it is not defined.
 
     Fleiss assumes the same number of answers for every item. Where the numbers differ, an item's
@@ -135,7 +135,7 @@ def _fleiss(sums: Floats) -> Floats:
     return result
 
 
-def alpha(counts: NDArray[Any], values: Sequence[float], level: Level) -> float:
+def krippendorff_alpha(counts: NDArray[Any], values: Sequence[float], level: Level) -> float:
     """Compute Krippendorff's alpha; NaN where it is not defined.
 
     It is undefined without an item that has two answers, and where all paired answers are equal.
@@ -155,7 +155,7 @@ def alpha(counts: NDArray[Any], values: Sequence[float], level: Level) -> float:
     )
 
 
-class Answers:
+class RaterAnswers:
     """Answers of all raters to one question, as a table.
 
     Args:
@@ -222,7 +222,7 @@ def _place(value: Value) -> tuple[bool, Value]:
 
 
 @dataclass(frozen=True)
-class Agreed:
+class RaterAgreement:
     """Agreement of the raters of one question.
 
     Attributes:
@@ -263,7 +263,7 @@ class Agreed:
         return told
 
 
-def agreed(answers: Answers, *, seed: int = 0) -> Agreed:
+def measure_agreement(answers: RaterAnswers, *, seed: int = 0) -> RaterAgreement:
     """Compute all agreement measures of one question.
 
     Args:
@@ -280,31 +280,33 @@ def agreed(answers: Answers, *, seed: int = 0) -> Agreed:
         if both.shape[1]:
             names = (answers.raters[one], answers.raters[two])
             cohen[names], shared[names] = _cohen(both, seed), both.shape[1]
-    return Agreed(
+    return RaterAgreement(
         level=answers.level,
         raters=tuple(answers.raters),
         items=len(answers.items),
         paired=len(paired),
         answers=len(answers.said),
-        share=ratio(answers.pairs, seed),
+        share=estimate_ratio(answers.pairs, seed),
         alpha=_alpha(answers, seed),
-        fleiss=estimated(fleiss(paired), _fleiss(resampled(parts, DRAWS, seed)), len(parts)),
+        fleiss=make_estimate(
+            fleiss_kappa(paired), _fleiss(resample_sums(parts, DRAWS, seed)), len(parts)
+        ),
         cohen=cohen,
         shared=shared,
         why=_NO_PAIR if not len(paired) else _NO_CHANCE if one_value else "",
     )
 
 
-def _alpha(answers: Answers, seed: int) -> Estimate:
+def _alpha(answers: RaterAnswers, seed: int) -> Estimate:
     """Estimate Krippendorff's alpha; its interval resamples whole items."""
     counts, many = answers.paired, len(answers.paired)
-    value = alpha(counts, answers.places, answers.level)
+    value = krippendorff_alpha(counts, answers.places, answers.level)
     if not np.isfinite(value):
         return Estimate(None)
     draws = np.random.default_rng(seed).multinomial(many, np.full(many, 1 / many), DRAWS)
     drawn = (np.repeat(counts, times, axis=0) for times in draws)
-    spread = [alpha(each, answers.places, answers.level) for each in drawn]
-    return estimated(value, np.array(spread), many)
+    spread = [krippendorff_alpha(each, answers.places, answers.level) for each in drawn]
+    return make_estimate(value, np.array(spread), many)
 
 
 def _cohen(both: NDArray[np.int64], seed: int) -> Estimate:
@@ -313,5 +315,5 @@ def _cohen(both: NDArray[np.int64], seed: int) -> Estimate:
     codes = codes.reshape(both.shape)
     tables = np.zeros((both.shape[1], len(used), len(used)))
     tables[np.arange(both.shape[1]), codes[0], codes[1]] = 1
-    whole = kappa(tables.sum(axis=0, keepdims=True))[0]
-    return estimated(whole, kappa(resampled(tables, DRAWS, seed)), len(tables))
+    whole = cohen_kappa(tables.sum(axis=0, keepdims=True))[0]
+    return make_estimate(whole, cohen_kappa(resample_sums(tables, DRAWS, seed)), len(tables))

@@ -58,7 +58,7 @@ class Opt:
 
 
 @dataclass(frozen=True)
-class Option:
+class OptionField:
     """A dataclass field, or a parameter of a command, that is an option.
 
     Attributes:
@@ -130,21 +130,21 @@ class Option:
 
 
 @cache
-def options_of(kind: type) -> tuple[Option, ...]:
+def options_of(kind: type) -> tuple[OptionField, ...]:
     """Return the fields of a dataclass that are options, in order."""
     where = {
         name: vars(sys.modules[base.__module__])
         for base in reversed(kind.__mro__)
         for name in get_annotations(base)
     }
-    found: list[Option] = []
+    found: list[OptionField] = []
     for each in fields(kind):
         opt, hint = read_hint(each.type, where[each.name])
         if opt is not None:
             if opt.panel is None and found:
                 opt = replace(opt, panel=found[-1].opt.panel)
             made = None if each.default_factory is MISSING else each.default_factory()
-            found.append(Option(each.name, hint, each.default if made is None else made, opt))
+            found.append(OptionField(each.name, hint, each.default if made is None else made, opt))
     return tuple(found)
 
 
@@ -162,7 +162,7 @@ def read_hint(hint: Any, names: Mapping[str, Any]) -> tuple[Opt | None, Any]:
     return next((each for each in said if isinstance(each, Opt)), None), bare
 
 
-def check_all(value: Any) -> None:
+def check_options(value: Any) -> None:
     """Check all option values of a dataclass instance.
 
     Raises:

@@ -1,8 +1,8 @@
 """Integer quotas: equal or proportional shares of groups.
 
-``proportional`` rounds a table of shares so that every cell, row and column and the total are their
-exact share rounded down or up (controlled rounding). Such a table always exists, since the
-constraints are those of a flow. ``balanced`` gives groups equal numbers, up to their sizes.
+``proportional_shares`` rounds a table of shares so that every cell, row and column and the total
+are their exact share rounded down or up (controlled rounding). Such a table always exists, since
+the constraints are those of a flow. ``balanced`` gives groups equal numbers, up to their sizes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 _NEARLY = 1e-9
 
 
-def balanced(n: int, sizes: Sequence[int]) -> list[int]:
+def equal_shares(n: int, sizes: Sequence[int]) -> list[int]:
     """Return equal shares, capped by the size of each group.
 
     Args:
@@ -41,7 +41,9 @@ def balanced(n: int, sizes: Sequence[int]) -> list[int]:
     return shares
 
 
-def proportional(n: int, sizes: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+def proportional_shares(
+    n: int, sizes: NDArray[np.int64], rng: np.random.Generator
+) -> NDArray[np.int64]:
     """Return integer shares of a table that are proportional to its cells.
 
     Args:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
 from navloom.errors import RunError
-from navloom.evals.option import Opt, check_all
+from navloom.evals.option import Opt, check_options
 
 HEURISTIC = "builtin/heuristic"
 MOST = 1_000_000
@@ -58,7 +58,7 @@ MaxReasks = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class RunRequest:
     """All inputs that the outcome of a run depends on, and the locations of its files.
 
     A field with an :class:`navloom.evals.option.Opt` is an option of the commands that take it.
@@ -72,11 +72,11 @@ class Request:
     """Further keys of the request in ``run.json``, derived from it or from its files."""
 
     def __post_init__(self) -> None:
-        check_all(self)
+        check_options(self)
 
     @property
     def kind(self) -> str:
-        """The kind of run that it asks for (:mod:`navloom.evals.kinds`)."""
+        """The kind of run that it asks for (:mod:`navloom.evals.run_kinds`)."""
         return self.KIND
 
     @property
@@ -109,7 +109,7 @@ class Request:
             RunError: the folder is no run, is from another version, or is broken.
             UsageError: a field has an invalid value.
         """
-        from navloom.evals.run_folder import made_by_another, read_run
+        from navloom.evals.run_folder import read_run, version_error
         from navloom.models.model_spec import distrust
 
         said = read_run(run)
@@ -119,11 +119,11 @@ class Request:
             cls.KIND or {**where, **asked}.get("kind"),
         )
         if kind is None:
-            raise made_by_another(run, said, "its run.json does not say what was asked")
+            raise version_error(run, said, "its run.json does not say what was asked")
         if kind != said.get("kind"):
             raise RunError(f"{run} is no '{kind}' run: it is a '{said.get('kind')}'")
         if strange := sorted(asked.keys() - known - cls.DERIVED):
-            raise made_by_another(run, said, f"its request has '{strange[0]}'")
+            raise version_error(run, said, f"its request has '{strange[0]}'")
         given = {key: value for key, value in {**asked, **where}.items() if key in known}
         for key, value in given.items():
             for each in value if isinstance(value, list) else [value]:

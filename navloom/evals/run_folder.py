@@ -6,7 +6,7 @@
       errors.jsonl        samples that ended in an exception, one a line
       errors-retried.jsonl   errors that were retried
       checkpoints.sqlite  LangGraph's checkpoints of unfinished samples
-      calls.sqlite        model calls: messages, tools and replies (navloom.evals.calls)
+      calls.sqlite        model calls: messages, tools and replies (navloom.evals.call_log)
       summary.json        counts, tokens, cost; written at the end of each session
       torn.txt            the bytes of lines that a kill cut short, if any
 
@@ -66,7 +66,7 @@ def package_version(name: str) -> str | None:
         return None
 
 
-def versions() -> dict[str, str | None]:
+def recorded_versions() -> dict[str, str | None]:
     """Return the versions of Python, homes and packages that may affect a run's outcome."""
     from navloom.scenes.scene_uri import homes_version
 
@@ -77,20 +77,20 @@ def versions() -> dict[str, str | None]:
     }
 
 
-def typed() -> dict[str, str]:
+def typed_command() -> dict[str, str]:
     """Return the command line being executed, shell-quoted; {} in a call from Python."""
     words = COMMAND.get()
     return {"command": shlex.join(("navloom", *words))} if words else {}
 
 
-def homes_of(said: Mapping[str, Any]) -> str | None:
+def recorded_homes(said: Mapping[str, Any]) -> str | None:
     """Return the homes version that ``run.json`` records, or None."""
     made = said.get("versions")
     found = made.get("homes") if isinstance(made, Mapping) else None
     return None if found is None else str(found)
 
 
-def refuse_other_homes(said: Mapping[str, Any], run: Path | str) -> None:
+def check_homes_version(said: Mapping[str, Any], run: Path | str) -> None:
     """Refuse to resume a run whose homes this version would generate differently.
 
     Raises:
@@ -99,7 +99,7 @@ def refuse_other_homes(said: Mapping[str, Any], run: Path | str) -> None:
     from navloom.scenes.scene_uri import homes_mismatch
 
     for name in _homes_in([said.get("request"), said.get("where")]):
-        if other := homes_mismatch(name, homes_of(said)):
+        if other := homes_mismatch(name, recorded_homes(said)):
             raise RunError(f"{run}: {other}. Give another --out.")
 
 
@@ -147,7 +147,7 @@ def _git(git: str, folder: Path, *arguments: str) -> str | None:
     return done.stdout.strip()
 
 
-def made_by_another(run: Path | str, said: Mapping[str, Any], what: str) -> RunError:
+def version_error(run: Path | str, said: Mapping[str, Any], what: str) -> RunError:
     """Return an error that this version cannot read a run, and which version can.
 
     Args:
@@ -221,7 +221,7 @@ def read_samples(path: Path | str) -> list[dict[str, Any]]:
     return _sorted(Path(path), "samples.jsonl")
 
 
-def each_sample(path: Path | str) -> Iterator[dict[str, Any]]:
+def iter_samples(path: Path | str) -> Iterator[dict[str, Any]]:
     """Iterate over the samples of :func:`read_samples`, with one at a time in memory."""
     return read_by_id(Path(path) / "samples.jsonl", line_form(Path(path), "samples.jsonl"))
 
@@ -237,7 +237,7 @@ def fold_samples(run: Path | str, add: Callable[[dict[str, Any]], None], what: s
     Raises:
         RunError: the folder is no run, or a line is malformed.
     """
-    for line in each_sample(run):
+    for line in iter_samples(run):
         with check_format(f"{run}: the sample '{line['id']}'", what):
             add(line)
 
@@ -372,8 +372,8 @@ class RunFolder:
                     "seed": seed,
                     "created": datetime.now(UTC).isoformat(timespec="seconds"),
                     "git": git_state(Path.cwd()),
-                    "versions": versions(),
-                    **typed(),
+                    "versions": recorded_versions(),
+                    **typed_command(),
                 }
                 record["line_check"] = _line_check(redact_value(record))
                 self._write("run.json", record)
@@ -407,7 +407,7 @@ class RunFolder:
         """Totals over the lines of ``samples.jsonl`` and ``errors.jsonl``."""
         return self._done + self._broken
 
-    def holds_only(self, planned: set[str]) -> None:
+    def check_planned(self, planned: set[str]) -> None:
         """Check that every line belongs to one of the planned samples.
 
         Raises:
@@ -505,7 +505,7 @@ class RunFolder:
             raise RunError(
                 f"{what} Ask for the same again to go on with it, or give another --out."
             )
-        refuse_other_homes(there, self.path)
+        check_homes_version(there, self.path)
         return True
 
     def _differences(self, there: dict[str, Any]) -> str:

@@ -26,8 +26,8 @@ from navloom.evals.report.blocks import (
     Segment,
     Spot,
 )
-from navloom.evals.report.document import NOTHING, Table
-from navloom.evals.run_folder import homes_of, read_run
+from navloom.evals.report.formatting import NOTHING, Table
+from navloom.evals.run_folder import read_run, recorded_homes
 from navloom.files import join_some
 from navloom.scenes.lexicon import item_names
 from navloom.scenes.scene import Item, Point3, Region, Scene
@@ -38,7 +38,7 @@ _PLACES = (("spec", "{}"), ("data", "mp3d:{}"), ("data", "capnav:{}"))
 _RUNS_KEPT = 16
 
 
-def names_of(run: Mapping[str, Any]) -> Iterator[SceneLookup]:
+def scene_lookups(run: Mapping[str, Any]) -> Iterator[SceneLookup]:
     """Yield the lookups for a run's scenes: its own locations, then package and $NAVLOOM_DATA.
 
     Args:
@@ -49,13 +49,13 @@ def names_of(run: Mapping[str, Any]) -> Iterator[SceneLookup]:
             place = said.get(key) if isinstance(said, Mapping) else None
             if isinstance(place, str):
                 try:
-                    yield SceneLookup(form.format(place), homes_of(run))
+                    yield SceneLookup(form.format(place), recorded_homes(run))
                 except NavloomError:
                     continue  # the folder has moved
-    yield SceneLookup(None, homes_of(run))
+    yield SceneLookup(None, recorded_homes(run))
 
 
-def run_scene(run: Path | str, name: str) -> Scene:
+def load_run_scene(run: Path | str, name: str) -> Scene:
     """Load a scene of a run by its portable name; the last few are cached.
 
     Raises:
@@ -84,10 +84,10 @@ def _kept(run: str, stamp: int, name: str) -> Scene:
 @lru_cache(maxsize=_RUNS_KEPT)
 def _names(run: str, stamp: int) -> tuple[SceneLookup, ...]:
     del stamp  # part of the cache key: invalidates the entry when run.json is rewritten
-    return tuple(names_of(read_run(run)))
+    return tuple(scene_lookups(read_run(run)))
 
 
-def spot_of(scene: Scene, point: Point3) -> Spot:
+def point_on_plan(scene: Scene, point: Point3) -> Spot:
     """Return a position as (floor, x, z); its floor is that of the nearest viewpoint.
 
     Args:
@@ -98,7 +98,7 @@ def spot_of(scene: Scene, point: Point3) -> Spot:
     return scene.floor_of(scene.viewpoint_by_id[nearest]), point[0], point[2]
 
 
-def spots_of(scene: Scene, names: Iterable[str]) -> tuple[Spot, ...]:
+def viewpoints_on_plan(scene: Scene, names: Iterable[str]) -> tuple[Spot, ...]:
     """Return viewpoints as (floor, x, z); viewpoints that the scene lacks are left out.
 
     They may be missing because lines of a run can be older than its scene.
@@ -108,12 +108,12 @@ def spots_of(scene: Scene, names: Iterable[str]) -> tuple[Spot, ...]:
 
 
 COUNTS = ("floors", "regions", "links", "objects", "assets", "viewpoints", "edges", "components")
-"""Counts that :func:`scene_sizes` returns, in the order of tables."""
+"""Counts that :func:`scene_counts` returns, in the order of tables."""
 _MOST_ITEMS = 2_000
 _MOST_NAMED = 12
 
 
-def scene_sizes(scene: Scene) -> dict[str, Any]:
+def scene_counts(scene: Scene) -> dict[str, Any]:
     """Return a scene's URI (``scene``) and its counts (:data:`COUNTS`).
 
     ``components`` is the number of connected components of the room graph.
@@ -154,7 +154,7 @@ def scene_blocks(scene: Scene, uri: str | None = None) -> list[Block]:
         scene: the scene.
         uri: URI that the map refers to; default: the scene's own.
     """
-    sizes = scene_sizes(scene)
+    sizes = scene_counts(scene)
     area = sum(a for region in scene.regions if (a := _area(region)) is not None)
     facts = [Fact(name, f"{sizes[name]:,}") for name in COUNTS]
     facts.append(Fact("floor area", f"{area:.0f} m²" if area else NOTHING))

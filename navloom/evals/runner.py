@@ -8,7 +8,7 @@ A run may be killed at any moment:
   leaves a thread without next steps, which is recorded without running anything, or a thread whose
   line exists, which is deleted;
 - a finished sample's calls are in ``calls.sqlite`` before its line is written, those of unfinished
-  samples within half a second (:mod:`navloom.evals.keep_calls`);
+  samples within half a second (:mod:`navloom.evals.call_log_writer`);
 - an exception from a graph becomes a line in ``errors.jsonl``. Its thread stays, so that a retry
   resumes from the last good step. Other samples are not affected;
 - a folder that cannot be written ends the session with a ``RunError``, a model that refuses every
@@ -41,14 +41,21 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.runtime import RunControl
 
 from navloom.errors import LimitReachedError, RunError, StoppedError
-from navloom.evals.keep_calls import CallKeeper, keeping_calls
-from navloom.evals.kinds import Kind, Plan, get_kind
-from navloom.evals.one_sample import DRAINED, CallScope, line_of, paid_by, run_sample, thread_of
+from navloom.evals.call_log_writer import CallLogWriter, open_call_log
 from navloom.evals.progress import Summary, Tally
-from navloom.evals.request import Request
+from navloom.evals.request import RunRequest
 from navloom.evals.run_folder import RunFolder, holds_run, package_version
-from navloom.evals.session import Job, Sample, Session, Stop
-from navloom.evals.workers.crew import Crew, WorkerLostError, hired
+from navloom.evals.run_kinds import RunKind, RunPlan, get_kind
+from navloom.evals.sample_runner import (
+    DRAINED,
+    CallScope,
+    common_columns,
+    run_sample,
+    thread_config,
+    usage_of_sample,
+)
+from navloom.evals.session import Job, Sample, Session, StopSignal
+from navloom.evals.workers.worker_group import WorkerGroup, WorkerLostError, open_workers
 from navloom.files import check_format, write_error, write_run_file
 from navloom.graphs.agent_graph import (
     drop_last_reply,
@@ -69,12 +76,14 @@ GRACE_S = 30.0
 """Seconds for running samples to finish their step when the session ends with an error."""
 
 
-def run_kind(request: Request, out: Path | str, session: Session | None = None) -> Summary:
-    """Run :func:`arun_kind` without an event loop: same arguments and errors."""
-    return asyncio.run(arun_kind(request, out, session))
+def run_request(request: RunRequest, out: Path | str, session: Session | None = None) -> Summary:
+    """Run :func:`arun_request` without an event loop: same arguments and errors."""
+    return asyncio.run(arun_request(request, out, session))
 
 
-async def arun_kind(request: Request, out: Path | str, session: Session | None = None) -> Summary:
+async def arun_request(
+    request: RunRequest, out: Path | str, session: Session | None = None
+) -> Summary:
     """Execute a request of any kind, or resume its run; return the totals.
 
     Args:
@@ -117,17 +126,17 @@ async def arun_kind(request: Request, out: Path | str, session: Session | None =
     return summary
 
 
-async def _rounds(kind: Kind, plan: Plan, folder: RunFolder, session: Session) -> Summary:
+async def _rounds(kind: RunKind, plan: RunPlan, folder: RunFolder, session: Session) -> Summary:
     """Run the samples of the plan until no round adds more."""
     seconds = 0.0
     if kind.more is None:
-        folder.holds_only({sample.id for sample in plan.samples})
+        folder.check_planned({sample.id for sample in plan.samples})
     while True:
         summary = await run_batch(folder, plan.samples, kind.job(plan), session)
         seconds += summary.session_seconds
         summary = replace(summary, session_seconds=round(seconds, 3))
         # The next round needs all results of this one: an error may become one when retried.
-        if summary.left or summary.error or session.picks or kind.more is None:
+        if summary.left or summary.error or session.is_partial or kind.more is None:
             return summary
         with check_format(f"{folder.path}: a sample", f"one of `navloom {kind.command}`"):
             again = kind.more(plan, folder.path)
@@ -158,7 +167,7 @@ async def run_batch(
     """
     started = time.monotonic()
     session = session or Session()
-    stop, display = session.stop or Stop(), session.display
+    stop, display = session.stop or StopSignal(), session.display
     ids = {sample.id for sample in samples}
     if len(ids) != len(samples):
         raise RunError("two samples of one run have the same id: ids are unique")
@@ -187,7 +196,7 @@ async def run_batch(
 
     try:
         if todo:
-            with stop.at_signals(), run_span(folder.kind, folder.path.name, display.note):
+            with stop.on_signals(), run_span(folder.kind, folder.path.name, display.note):
                 under_way = await _run(folder, todo, job, session, stop, scope, again)
     except BaseException:
         # Write the summary anyway; the original exception takes precedence over a full disk.
@@ -206,13 +215,13 @@ async def _run(
     todo: list[Sample],
     job: Job,
     session: Session,
-    stop: Stop,
+    stop: StopSignal,
     scope: CallScope,
     again: set[str],
 ) -> Tally:
     """Run the samples; return the usage of those that started and did not end."""
     note, retried = scope.display.note, again if session.retry else set()
-    keeping = nullcontext() if session.no_calls else keeping_calls(folder.path, note, retried)
+    keeping = nullcontext() if session.no_calls else open_call_log(folder.path, note, retried)
     async with open_checkpoints(folder.checkpoints, note) as saver:
         graph, threads = job.build(saver), await started_threads(saver)
         stale = threads & folder.finished
@@ -238,7 +247,7 @@ async def _run(
             try:
                 if scope.counts:
                     await engine.count_before(todo)
-                async with hired(folder, job, session, scope, len(todo)) as engine.crew:
+                async with open_workers(folder, job, session, scope, len(todo)) as engine.crew:
                     await engine.run(todo, max(1, session.max_connections))
                 return await engine.under_way(todo)
             finally:
@@ -250,7 +259,7 @@ async def _broken(graph: Any, under_way: list[Sample], scope: CallScope) -> set[
     broken = set()
     for sample in under_way:
         try:
-            await graph.aget_state(thread_of(sample), subgraphs=True)
+            await graph.aget_state(thread_config(sample), subgraphs=True)
         except sqlite3.Error:
             raise
         except Exception as error:
@@ -263,7 +272,7 @@ async def _broken(graph: Any, under_way: list[Sample], scope: CallScope) -> set[
     return broken
 
 
-class Waiting:
+class SampleQueue:
     """Queue that hands out samples so that each worker has few scenes in memory.
 
     A worker stays with its scene while that has samples, then takes a scene that no worker has. If
@@ -307,9 +316,9 @@ class _Engine:
         graph: Any,
         saver: AsyncSqliteSaver,
         begun: set[str],
-        stop: Stop,
+        stop: StopSignal,
         scope: CallScope,
-        calls: CallKeeper | None,
+        calls: CallLogWriter | None,
     ) -> None:
         self.folder = folder
         self.job = job
@@ -322,7 +331,7 @@ class _Engine:
         self.controls: set[RunControl] = set()
         self.tasks: list[asyncio.Task[None]] = []
         self.over = stop.requests > 0
-        self.crew: Crew | None = None
+        self.crew: WorkerGroup | None = None
         self.deaths: Counter[tuple[str, str]] = Counter()
 
     async def count_before(self, todo: list[Sample]) -> None:
@@ -330,7 +339,7 @@ class _Engine:
         budget = self.scope.begin(self.folder.tally)
         for sample in todo:
             if sample.id in self.begun:
-                for part in await paid_by(self.graph, sample):
+                for part in await usage_of_sample(self.graph, sample):
                     budget.count(part.model, part.record())
 
     async def under_way(self, todo: list[Sample]) -> Tally:
@@ -340,14 +349,14 @@ class _Engine:
         begun_ids = await started_threads(self.saver) - ended
         for sample in todo:
             if sample.id in begun_ids:
-                models = merge_usage(await paid_by(self.graph, sample))
+                models = merge_usage(await usage_of_sample(self.graph, sample))
                 used += Tally(usage=sum_usage(models), cost_usd=total_cost(models), models=models)
         return used
 
     async def run(self, todo: list[Sample], most: int) -> None:
         """Run every sample to its end, at most ``most`` at once."""
         places = 1 if self.crew is None else self.crew.places
-        waiting = Waiting(todo, places)
+        waiting = SampleQueue(todo, places)
         seconds = self.scope.limits.time_limit
         clock = seconds and asyncio.get_running_loop().call_later(
             seconds, self._limited, f"--time-limit {seconds:g} s is reached"
@@ -397,13 +406,13 @@ class _Engine:
             for task in self.tasks:
                 task.cancel()
 
-    async def _work(self, waiting: Waiting, place: int) -> None:
+    async def _work(self, waiting: SampleQueue, place: int) -> None:
         while not self.over and (sample := waiting.take(place)) is not None:
             await self._sample(sample, place)
 
     def _around(self, sample: Sample) -> CallSettings:
         """Return the call settings of a sample."""
-        around = self.scope.of_calls()
+        around = self.scope.make_settings()
         around = replace(around, epoch=sample.epoch or around.epoch)
         kept = self.calls and self.calls.listener(sample.id, around)
         return replace(around, on_call=kept or around.on_call, stopping=lambda: self.over)
@@ -438,7 +447,7 @@ class _Engine:
         """Return a sample's line, unwritten; if its worker is lost, run it again.
 
         Raises:
-            RunError: no worker is left; others as :func:`navloom.evals.one_sample.run_sample`.
+            RunError: no worker is left; others as :func:`navloom.evals.sample_runner.run_sample`.
         """
         resumed = sample.id in self.begun
         if self.crew is None:
@@ -461,7 +470,7 @@ class _Engine:
                 self.deaths[at] += 1
                 deaths, resumed = self.deaths[at], resumed or at[1] != ""
                 if deaths >= MOST_DEATHS:
-                    paid = await paid_by(self.graph, sample) if resumed else []
+                    paid = await usage_of_sample(self.graph, sample) if resumed else []
                     said = f"{MOST_DEATHS} workers were lost at one step of it: {error}"
-                    line = line_of(sample, paid, began)
+                    line = common_columns(sample, paid, began)
                     return line | {"reason": type(error).__name__, "message": said}

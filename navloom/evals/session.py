@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from navloom.errors import RunError, UsageError, did_you_mean
-from navloom.evals.option import CALLS, LIMITS, PICKS, Opt, check_all
+from navloom.evals.option import CALLS, LIMITS, PICKS, Opt, check_options
 from navloom.evals.progress import Display, DisplayName, NoDisplay
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from navloom.models.usage import UsageLimits
 
 
-class Stop:
+class StopSignal:
     """A request to end a session early, from a signal, a test or another task of the same loop."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Stop:
         self._listeners.remove(listener)
 
     @contextlib.contextmanager
-    def at_signals(self) -> Iterator[None]:
+    def on_signals(self) -> Iterator[None]:
         """Request a stop at SIGINT and SIGTERM while the block lasts, in the main thread.
 
         Raises:
@@ -220,10 +220,10 @@ class Session:
         ),
     ] = ()
     settings: CallSettings = field(default_factory=_plain)
-    stop: Stop | None = None
+    stop: StopSignal | None = None
 
     def __post_init__(self) -> None:
-        check_all(self)
+        check_options(self)
         self._check_workers()
         if self.go_back != "step":
             object.__setattr__(self, "retry", True)
@@ -280,7 +280,7 @@ class Session:
         )
 
     @property
-    def picks(self) -> bool:
+    def is_partial(self) -> bool:
         """True if the session runs only some of the samples."""
         return self.limit is not None or bool(self.sample_id)
 
@@ -290,7 +290,7 @@ class Session:
         Raises:
             UsageError: a sample is not in the run.
         """
-        return select(samples, limit=self.limit, ids=self.sample_id)
+        return select_samples(samples, limit=self.limit, ids=self.sample_id)
 
     def check_models(self, *names: str | None) -> None:
         """Check that models can be used, before a folder is made.
@@ -382,7 +382,7 @@ class Job(ABC):
     """Base class of jobs, which run each sample of one kind of run.
 
     Attributes:
-        plan: the plan of the run (:class:`navloom.evals.kinds.Plan`).
+        plan: the plan of the run (:class:`navloom.evals.run_kinds.RunPlan`).
     """
 
     plan: Any
@@ -444,7 +444,7 @@ class Job(ABC):
         return {key: state.get(key) for key in ("status", "reason", "message", "result")}
 
 
-def select(
+def select_samples(
     samples: Sequence[Sample], *, limit: int | None = None, ids: Iterable[str] | None = None
 ) -> set[str]:
     """Return the ids that ``--limit`` and ``--sample-id`` select.

@@ -9,9 +9,9 @@ from typing import Any
 
 from navloom.errors import RunError, UnfinishedError, UsageError, did_you_mean
 from navloom.evals.progress import Summary
-from navloom.evals.request import Request
+from navloom.evals.request import RunRequest
 from navloom.evals.run_folder import read_errors
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.evals.session import Session
 from navloom.files import check_writable
 
@@ -19,7 +19,7 @@ _LEAST = 0.000001
 """Smallest value of a limit."""
 
 
-def check_free(out: Path) -> None:
+def check_study_folder(out: Path) -> None:
     """Refuse a folder that is itself a run; a study keeps its runs in subfolders."""
     check_writable(out, folder=True)
     if (out / "run.json").exists():
@@ -86,7 +86,7 @@ class Study:
         session = replace(self._session, **rest)
         return session if part else replace(session, limit=None, sample_id=())
 
-    def run(self, request: Request, folder: Path, *, part: bool = False) -> Summary:
+    def run(self, request: RunRequest, folder: Path, *, part: bool = False) -> Summary:
         """Execute one run; it must become complete.
 
         Args:
@@ -97,7 +97,7 @@ class Study:
         Raises:
             UnfinishedError: as :meth:`sitting` and :meth:`ended`.
         """
-        summary = run_kind(request, folder, self.sitting(part=part))
+        summary = run_request(request, folder, self.sitting(part=part))
         self.ended(summary, folder)
         return summary
 

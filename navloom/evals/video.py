@@ -42,7 +42,7 @@ def video_digest(path: Path) -> str:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def check_video() -> None:
+def check_pyav() -> None:
     """Check that PyAV is installed.
 
     Raises:

@@ -22,12 +22,11 @@ from navloom.testing.faults import (
     UnknownTool,
     seeded_plan,
 )
-from navloom.testing.server import ModelServer
-from navloom.testing.wire import Call, brain
+from navloom.testing.mock_server import ModelServer
+from navloom.testing.wire_protocols import WireCall, reply_with
 
 __all__ = [
     "BadArguments",
-    "Call",
     "Cut",
     "Delay",
     "Drop",
@@ -41,6 +40,7 @@ __all__ = [
     "Stall",
     "Status",
     "UnknownTool",
-    "brain",
+    "WireCall",
+    "reply_with",
     "seeded_plan",
 ]

@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeAlias
 
 from langchain_core.messages import AIMessage
 
-from navloom.testing.wire import Call, Wire
+from navloom.testing.wire_protocols import Wire, WireCall
 
 HUGE = 300_000
 """Length of a huge argument in characters: over every limit in Navloom."""
@@ -277,11 +277,11 @@ Plan: TypeAlias = Callable[[int], Fault | None]
 class CallPlan(Protocol):
     """Chooses the fault of a call by its content; must be thread-safe."""
 
-    def meet(self, call: Call) -> Fault | None:
+    def meet(self, call: WireCall) -> Fault | None:
         """Return the fault for a call, or None."""
 
 
-def plan_of(faults: Plan | Sequence[Fault | None]) -> Plan:
+def make_plan(faults: Plan | Sequence[Fault | None]) -> Plan:
     """Make a plan from a list of faults for the first calls; return a plan unchanged."""
     if callable(faults):
         return faults

@@ -4,7 +4,7 @@ Everything but the static page requires a token, even on loopback, where any use
 connect. The token comes in the address's fragment, which no log records. The page stores it for
 this origin and sends it as a header; a cookie would go to every port. Requests with a foreign
 ``Host`` (a name rebound to 127.0.0.1) or a foreign ``Origin`` are refused. Only
-services (`navloom.web.room`) accept input, as JSON from a page of this origin.
+services (`navloom.web.web_service`) accept input, as JSON from a page of this origin.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from navloom.errors import NavloomError
 from navloom.models.redaction import error_line, redact
 from navloom.scenes.memory_policy import SPARING
-from navloom.web.documents import Documents, NotThereError
-from navloom.web.room import MOST_TOLD, WebRoom
+from navloom.web.documents import Documents, NoDocumentError
+from navloom.web.web_service import MOST_TOLD, WebService
 
 STATIC = Path(__file__).parent / "static"
 CSP = (
@@ -67,7 +67,7 @@ def make_app(
     token: str,
     port: int,
     hosts: Iterable[str] = (),
-    rooms: Sequence[WebRoom] = (),
+    rooms: Sequence[WebService] = (),
 ) -> ASGIApp:
     """Return the application that serves documents and interactive services.
 
@@ -97,7 +97,7 @@ def make_app(
             found = await asyncio.get_running_loop().run_in_executor(
                 worker, documents.get, request.path_params["path"]
             )
-        except NotThereError as error:
+        except NoDocumentError as error:
             return _said(404, str(error))
         except NavloomError as error:
             return _said(422, str(error))
@@ -117,10 +117,10 @@ def make_app(
         *(route for room in rooms for route in room.routes()),
     ]
     app = Starlette(routes=routes, exception_handlers=_HANDLERS, lifespan=_while_open(rooms))
-    return _Guard(app, token, names, {f"http://{name}" for name in names}, rooms)
+    return _TokenGuard(app, token, names, {f"http://{name}" for name in names}, rooms)
 
 
-def _while_open(rooms: Sequence[WebRoom]) -> Any:
+def _while_open(rooms: Sequence[WebService]) -> Any:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
@@ -137,7 +137,7 @@ def _said(status: int, words: str) -> JSONResponse:
 
 
 def _refused(_: Request, error: Exception) -> Response:
-    return _said(404 if isinstance(error, NotThereError) else 422, error_line(error))
+    return _said(404 if isinstance(error, NoDocumentError) else 422, error_line(error))
 
 
 def _defect(_: Request, error: Exception) -> Response:
@@ -166,11 +166,16 @@ async def _grown(documents: Documents, request: Request) -> AsyncIterator[str]:
         await asyncio.sleep(_LOOK_S)
 
 
-class _Guard:
+class _TokenGuard:
     """Middleware that checks host, origin and token, and adds security headers to each answer."""
 
     def __init__(
-        self, app: ASGIApp, token: str, hosts: set[str], origins: set[str], rooms: Sequence[WebRoom]
+        self,
+        app: ASGIApp,
+        token: str,
+        hosts: set[str],
+        origins: set[str],
+        rooms: Sequence[WebService],
     ) -> None:
         self._app, self._token = app, token.encode()
         self._hosts, self._origins = hosts, origins

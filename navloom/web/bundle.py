@@ -18,7 +18,7 @@ from typing import Any
 from navloom.errors import NavloomError, RunError
 from navloom.files import join_some, make_folder, write_run_file
 from navloom.web.app import page_files
-from navloom.web.documents import MOST_COMPARED, Documents, NotGivenError
+from navloom.web.documents import MOST_COMPARED, Documents, WithheldError
 
 _PACK = 400_000
 """Approximate size of a pack in bytes of JSON; one click inflates one pack."""
@@ -28,7 +28,7 @@ _SAID_EVERY_S = 10.0
 _MOST_NAMED = 5
 
 
-def pack_of(path: str, packs: int) -> int:
+def pack_index(path: str, packs: int) -> int:
     """Return the number of a document's pack: FNV-1a of its path, as the page computes it."""
     number = 0x811C9DC5
     for byte in path.encode():
@@ -45,7 +45,7 @@ def _documents(documents: Documents, note: Callable[[str], None]) -> dict[str, b
     for path in documents.paths():
         try:
             found = documents.get(path)
-        except NotGivenError as error:
+        except WithheldError as error:
             found = {"error": str(error)}
         except NavloomError as error:
             found = {"error": documents.without_places(str(error))}
@@ -112,7 +112,7 @@ def _packs(made: dict[str, bytes]) -> Iterator[str]:
     count = max(1, round(sum(map(len, made.values())) / _PACK))
     inside: list[list[str]] = [[] for _ in range(count)]
     for path in made:
-        inside[pack_of(path, count)].append(path)
+        inside[pack_index(path, count)].append(path)
     for paths in inside:
         body = b",".join(json.dumps(path).encode() + b":" + made.pop(path) for path in paths)
         yield base64.b64encode(zlib.compress(b"{" + body + b"}", 9)).decode()
@@ -161,7 +161,7 @@ def write_bundle(
     return sum(map(len, files.values()))
 
 
-def one_file(documents: Mapping[str, Any], first: str, **more: Any) -> bytes:
+def one_file_page(documents: Mapping[str, Any], first: str, **more: Any) -> bytes:
     """Return the page with some documents as one HTML file.
 
     Args:

@@ -27,8 +27,8 @@ from urllib.parse import unquote
 
 from navloom.disk_cache import content_key
 from navloom.errors import NavloomError, RunError
-from navloom.evals.report.blocks import Detail, Prose, SceneMap, record_of
-from navloom.evals.report.paired import comparison_blocks, pair_detail
+from navloom.evals.report.blocks import Prose, SampleDetail, SceneMap, block_to_json
+from navloom.evals.report.comparison_report import comparison_blocks, pair_detail
 from navloom.evals.run_folder import package_version
 from navloom.models.redaction import redact_value
 from navloom.web.run_source import CHUNK, LICENSED, LIST_COLUMNS, Source
@@ -43,11 +43,11 @@ _NOT_GIVEN = (
 )
 
 
-class NotThereError(NavloomError):
+class NoDocumentError(NavloomError):
     """No document exists at this path, or not any more."""
 
 
-class NotGivenError(NavloomError):
+class WithheldError(NavloomError):
     """A plan that is withheld because of its scene's licence."""
 
 
@@ -70,7 +70,7 @@ class Documents:
         *,
         given: bool = False,
         licensed: bool = True,
-        details: Mapping[tuple[Path, str], Detail] | None = None,
+        details: Mapping[tuple[Path, str], SampleDetail] | None = None,
     ) -> None:
         self.sources = list(sources)
         self.licensed = licensed
@@ -136,7 +136,7 @@ class Documents:
                 return self._compare(a, b)
             case ["compare", a, b, name]:
                 return self._pair(a, b, name)
-        raise NotThereError(f"there is no page of '{path[:80]}': go back to the list of runs")
+        raise NoDocumentError(f"there is no page of '{path[:80]}': go back to the list of runs")
 
     def paths(self) -> Iterator[str]:
         """Yield all paths of a bundle; plans come last, when it is known which are needed."""
@@ -180,7 +180,7 @@ class Documents:
     def _of(self, n: str) -> Source:
         if n.isascii() and n.isdigit() and len(n) < 6 and int(n) < len(self.sources):
             return self.sources[int(n)]
-        raise NotThereError(f"there is no source {n[:20]}: {len(self.sources)} are open")
+        raise NoDocumentError(f"there is no source {n[:20]}: {len(self.sources)} are open")
 
     def _list(self) -> Any:
         names = [column.name for column in LIST_COLUMNS]
@@ -207,7 +207,7 @@ class Documents:
     def _rows(self, n: str, k: str) -> Any:
         rows = self._of(n).rows()
         if not (k.isascii() and k.isdigit() and len(k) < 9):
-            raise NotThereError(f"there are no rows '{k[:20]}'")
+            raise NoDocumentError(f"there are no rows '{k[:20]}'")
         begin = int(k) * CHUNK
         # Lines were redacted when they were written.
         return [[row.id, row.cells] for row in rows[begin : begin + CHUNK]]
@@ -215,7 +215,7 @@ class Documents:
     def _tab(self, n: str, name: str) -> Any:
         source = self._of(n)
         if name not in dict(source.header().tabs):
-            raise NotThereError(f"'{source.header().name}' has no page '{name[:40]}'")
+            raise NoDocumentError(f"'{source.header().name}' has no page '{name[:40]}'")
         blocks = source.tab(name)
         return self._shown(source, blocks, self._scene_of(source, blocks))
 
@@ -224,7 +224,7 @@ class Documents:
         try:
             detail = self._details.get((source.path, name)) or source.detail(name)
         except KeyError:
-            raise NotThereError(
+            raise NoDocumentError(
                 f"'{source.header().name}' has no sample '{name[:80]}': it may have been retried"
             ) from None
         return self._shown(source, detail, self._scene_of(source, detail))
@@ -234,7 +234,7 @@ class Documents:
         try:
             blocks = source.calls(name)
         except KeyError:
-            raise NotThereError(f"no calls of '{name[:80]}' are kept") from None
+            raise NoDocumentError(f"no calls of '{name[:80]}' are kept") from None
         return self._shown(source, blocks, self._scene_of(source, blocks))
 
     def _compare(self, a: str, b: str) -> Any:
@@ -249,7 +249,7 @@ class Documents:
         try:
             lines = first.line(name), second.line(name)
         except KeyError:
-            raise NotThereError(f"one of both runs has no sample '{name[:80]}'") from None
+            raise NoDocumentError(f"one of both runs has no sample '{name[:80]}'") from None
         detail = pair_detail(first.path, second.path, name, lines)
         return self._shown(first, detail, self._scene_of(first, detail))
 
@@ -276,7 +276,7 @@ class Documents:
 
     def _shown(self, source: Source, value: Any, scene: str) -> Any:
         """Return blocks as JSON, with plan keys for scenes and without restricted data."""
-        made = record_of(value)
+        made = block_to_json(value)
         if not self.licensed and scene.startswith(LICENSED):
             self.kept_back.add(scene)
             made = _without_private(made)
@@ -314,7 +314,7 @@ class Documents:
         source, uri = self._scenes[key]
         if not self.licensed and uri.startswith(LICENSED):
             self.kept_back.add(uri)
-            raise NotGivenError(_NOT_GIVEN)
+            raise WithheldError(_NOT_GIVEN)
         return self._drawn(source, uri)
 
     def _find(self, key: str) -> None:
@@ -323,7 +323,7 @@ class Documents:
             for uri in source.scenes():
                 self._scenes[self.key(uri)] = source, uri
         if key not in self._scenes:
-            raise NotThereError("there is no such plan: load the sample's page again")
+            raise NoDocumentError("there is no such plan: load the sample's page again")
 
 
 def _drawn(source: Source, uri: str) -> Any:
@@ -368,7 +368,7 @@ def _without_private(made: Any) -> Any:
         if made.get("block") == "SceneMap":
             return _steps_alone(made)
         if made.get("private"):
-            return record_of(Prose(text=_NOT_GIVEN, title=str(made.get("title", ""))))
+            return block_to_json(Prose(text=_NOT_GIVEN, title=str(made.get("title", ""))))
         return {key: _without_private(each) for key, each in made.items()}
     return made
 

@@ -7,20 +7,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from navloom.evals.navcraft.shown_dataset import (
+from navloom.evals.navcraft.dataset_page import (
     dataset_columns,
     dataset_detail,
     dataset_rows,
     dataset_tables,
 )
-from navloom.evals.report.blocks import Block, Column, Detail
-from navloom.evals.report.writers import NAME, KeptReport, read_report
+from navloom.evals.report.blocks import Block, Column, SampleDetail
+from navloom.evals.report.report_files import NAME, SavedReport, read_report
 from navloom.evals.run_scenes import scene_blocks
 from navloom.files import LinePosition
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import SceneLookup, get_scene, list_scenes, load_scene
-from navloom.web.index import IndexRow, cells_of
-from navloom.web.run_source import FIRST, Header, Source, size_and_time
+from navloom.web.line_index import IndexRow, row_cells
+from navloom.web.run_source import FIRST, Source, SourceHeader, file_stamp
 
 _NOWHERE = LinePosition(0, 0, 0)
 
@@ -52,26 +52,28 @@ class DatasetSource(Source):
 
     def rows(self) -> Sequence[IndexRow]:
         """Return all lines; read the file again if it has changed."""
-        now = size_and_time(self.path)
+        now = file_stamp(self.path)
         if now != self._read:
             self._lines = {row["id"]: row for row in dataset_rows(self.path, self._where)}
             lines = self._lines.values()
-            self._rows = [IndexRow(x["id"], cells_of(self._columns, x), _NOWHERE) for x in lines]
+            self._rows = [IndexRow(x["id"], row_cells(self._columns, x), _NOWHERE) for x in lines]
             self._read = now
         return self._rows
 
     def state(self) -> tuple[Any, ...]:
         """Return the file's size and modification time."""
-        return size_and_time(self.path)
+        return file_stamp(self.path)
 
-    def header(self) -> Header:
+    def header(self) -> SourceHeader:
         """Return the number of tasks, and how many are valid."""
         rows = self.rows()
         wrong = sum(bool(line["findings"]) for line in self._lines.values())
         score = f"valid {len(rows) - wrong} of {len(rows)}" if rows else None
         cells = {"name": self.path.name, "kind": "dataset", "samples": len(rows), "score": score}
         tabs = (("dataset", "What it comes to"),)
-        return Header(name=self.path.name, kind="dataset", cells=cells, tabs=tabs, things="tasks")
+        return SourceHeader(
+            name=self.path.name, kind="dataset", cells=cells, tabs=tabs, things="tasks"
+        )
 
     def tab(self, name: str) -> Sequence[Block]:
         """Return tables of the dataset's findings and task quality."""
@@ -79,7 +81,7 @@ class DatasetSource(Source):
         self.rows()
         return dataset_tables(self.path, list(self._lines.values()))
 
-    def detail(self, name: str) -> Detail:
+    def detail(self, name: str) -> SampleDetail:
         """Return the detail of one task."""
         return dataset_detail(self.path, self._lines[name], self._where)
 
@@ -109,7 +111,7 @@ class ReportSource(Source):
     """
 
     def __init__(
-        self, path: Path, said: KeptReport | None = None, runs: Mapping[str, Path] | None = None
+        self, path: Path, said: SavedReport | None = None, runs: Mapping[str, Path] | None = None
     ) -> None:
         self.path = path
         self._given, self._runs = said, runs
@@ -118,15 +120,15 @@ class ReportSource(Source):
 
     def state(self) -> tuple[Any, ...]:
         """Return the size and time of ``report.json``; empty for a given report."""
-        return () if self._given else size_and_time(self.path / NAME)
+        return () if self._given else file_stamp(self.path / NAME)
 
-    def header(self) -> Header:
+    def header(self) -> SourceHeader:
         """Return the title of the report."""
         said, kind = self._now(), "report" if self._given else self._said.what
         name = said.title if self._given else self.path.resolve().name
         cells = {"name": name, "kind": kind, "task": said.title}
         tabs = (("report", "Report"),)
-        return Header(name=name, kind=kind, cells=cells, tabs=tabs)
+        return SourceHeader(name=name, kind=kind, cells=cells, tabs=tabs)
 
     def tab(self, name: str) -> Sequence[Block]:
         """Return the blocks of the report."""
@@ -143,7 +145,7 @@ class ReportSource(Source):
             return self._runs
         return {each.name: each for each in self.path.iterdir() if (each / "run.json").is_file()}
 
-    def _now(self) -> KeptReport:
+    def _now(self) -> SavedReport:
         """Return the current report; a study that is still running rewrites its file."""
         if self.state() != self._was:
             self._said, self._was = read_report(self.path), self.state()
@@ -162,10 +164,10 @@ class HomeSource(Source):
         self.uri = uri
         load_scene(uri)
 
-    def header(self) -> Header:
+    def header(self) -> SourceHeader:
         """Return the home's URI as its name."""
         cells = {"name": self.uri, "kind": "home"}
-        return Header(name=self.uri, kind="home", cells=cells, tabs=(("home", "Home"),))
+        return SourceHeader(name=self.uri, kind="home", cells=cells, tabs=(("home", "Home"),))
 
     def tab(self, name: str) -> Sequence[Block]:
         """Return the home's plan, rooms and items."""
@@ -177,6 +179,6 @@ class HomeSource(Source):
         return (self.uri,)
 
 
-def homes_of(spec: str) -> list[Source]:
+def home_sources(spec: str) -> list[Source]:
     """Return the homes of a spec as sources, at most fifty."""
     return [HomeSource(uri) for uri in list_scenes(spec)[:50]]

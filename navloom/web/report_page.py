@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from navloom.evals.kinds import Shown
-from navloom.evals.report.document import named_apart
-from navloom.evals.report.writers import KeptReport
+from navloom.evals.report.formatting import run_labels
+from navloom.evals.report.report_files import SavedReport
+from navloom.evals.run_kinds import CommandOutput
 from navloom.web.bundle import write_bundle
 from navloom.web.documents import Documents
-from navloom.web.opening import open_sources
 from navloom.web.other_sources import ReportSource
 from navloom.web.run_source import Source
+from navloom.web.source_discovery import open_sources
 
 NAME = "report.html"
 
@@ -22,7 +22,7 @@ def write_report_page(
     out: Path,
     note: Callable[[str], None],
     *,
-    shown: Shown | None = None,
+    shown: CommandOutput | None = None,
     licensed: bool = False,
 ) -> Path:
     """Write ``report.html``.
@@ -40,11 +40,11 @@ def write_report_page(
     Raises:
         RunError: a folder cannot be read, or nothing can be written.
     """
-    shown = shown or Shown()
+    shown = shown or CommandOutput()
     sources = open_sources([str(each) for each in folders], note)
     if shown.blocks and shown.together and len(folders) > 1:
-        runs = dict(zip(named_apart(folders), folders, strict=True))
-        said = KeptReport(title="Report", blocks=tuple(shown.blocks))
+        runs = dict(zip(run_labels(folders), folders, strict=True))
+        said = SavedReport(title="Report", blocks=tuple(shown.blocks))
         sources.insert(0, ReportSource(folders[0].resolve().parent, said, runs))
     documents = Documents(sources, given=True, licensed=licensed, details=shown.details)
     write_bundle(documents, out / NAME, note, _first(sources, documents))

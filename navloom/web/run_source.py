@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import NavloomError
-from navloom.evals.calls import call_blocks, calls_of, latencies
-from navloom.evals.kinds import Kind, kind_of
+from navloom.evals.call_log import call_blocks, call_latencies, read_calls
 from navloom.evals.people.results import run_blocks, sample_blocks
-from navloom.evals.report.blocks import Block, Column, Detail, Fact, Facts, Grid, Line, Prose
-from navloom.evals.report.document import Table, number, percent
+from navloom.evals.report.blocks import Block, Column, Fact, Facts, Grid, Line, Prose, SampleDetail
+from navloom.evals.report.formatting import Table, format_number, percent
 from navloom.evals.run_folder import line_form, package_version, read_run, read_summary
-from navloom.evals.run_scenes import run_scene
+from navloom.evals.run_kinds import RunKind, kind_of
+from navloom.evals.run_scenes import load_run_scene
 from navloom.files import check_format
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import get_scene
-from navloom.web.index import IndexRow, LineIndex
+from navloom.web.line_index import IndexRow, LineIndex
 
 CHUNK = 1000
 """Number of rows in one document."""
@@ -34,7 +34,7 @@ LICENSED = ("hm3d:", "mp3d:", "capnav:", "r2r:")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Header:
+class SourceHeader:
     """Summary of a source in the list of sources; a missing value is None.
 
     Attributes:
@@ -58,27 +58,27 @@ class Header:
     things: str = "samples"
 
 
-def cell(name: str) -> Any:
+def field_getter(name: str) -> Any:
     """Return a function that reads a field of a line."""
     return lambda line: line.get(name)
 
 
 LIST_COLUMNS: tuple[Column, ...] = (
-    Column("name", cell("name"), "text"),
-    Column("kind", cell("kind"), "text", facet=True),
-    Column("task", cell("task"), "text", facet=True),
-    Column("agent", cell("agent"), "text", facet=True),
-    Column("state", cell("state"), "text", facet=True),
-    Column("score", cell("score"), "text", help="Its first score, 95 % interval."),
-    Column("ended", cell("ended"), "count"),
-    Column("errors", cell("errors"), "count"),
-    Column("models", cell("models"), "tags", facet=True),
-    Column("split", cell("split"), "text", shown=False),
-    Column("samples", cell("samples"), "count"),
-    Column("tokens", cell("tokens"), "count", help="In and out."),
-    Column("$", cell("usd"), "dollars"),
-    Column("seconds", cell("seconds"), "seconds", help="Of all samples together."),
-    Column("date", cell("date"), "text"),
+    Column("name", field_getter("name"), "text"),
+    Column("kind", field_getter("kind"), "text", facet=True),
+    Column("task", field_getter("task"), "text", facet=True),
+    Column("agent", field_getter("agent"), "text", facet=True),
+    Column("state", field_getter("state"), "text", facet=True),
+    Column("score", field_getter("score"), "text", help="Its first score, 95 % interval."),
+    Column("ended", field_getter("ended"), "count"),
+    Column("errors", field_getter("errors"), "count"),
+    Column("models", field_getter("models"), "tags", facet=True),
+    Column("split", field_getter("split"), "text", shown=False),
+    Column("samples", field_getter("samples"), "count"),
+    Column("tokens", field_getter("tokens"), "count", help="In and out."),
+    Column("$", field_getter("usd"), "dollars"),
+    Column("seconds", field_getter("seconds"), "seconds", help="Of all samples together."),
+    Column("date", field_getter("date"), "text"),
 )
 
 
@@ -88,7 +88,7 @@ class Source(ABC):
     path: Path
 
     @abstractmethod
-    def header(self) -> Header:
+    def header(self) -> SourceHeader:
         """Return the current summary for the list of sources."""
 
     @property
@@ -104,7 +104,7 @@ class Source(ABC):
     def tab(self, name: str) -> Sequence[Block]:
         """Return the blocks of one of its tabs."""
 
-    def detail(self, name: str) -> Detail:
+    def detail(self, name: str) -> SampleDetail:
         """Return the detail of one row; raise KeyError if there is no such id."""
         raise KeyError(name)
 
@@ -134,7 +134,7 @@ class Source(ABC):
         return ()
 
 
-def size_and_time(path: Path) -> tuple[int, int]:
+def file_stamp(path: Path) -> tuple[int, int]:
     """Return a file's size and modification time in ns; zeros if there is no file."""
     try:
         found = path.stat()
@@ -185,7 +185,7 @@ class RunSource(Source):
     def __init__(self, path: Path, *, kept: bool = True) -> None:
         self.path = path
         self.said = read_run(path)
-        self.kind: Kind = kind_of(path)
+        self.kind: RunKind = kind_of(path)
         with check_format(f"{path / 'run.json'}", f"a run of `navloom {self.kind.command}`"):
             own = tuple(self.kind.columns(self.said))
         taken = {column.name for column in own}
@@ -212,7 +212,7 @@ class RunSource(Source):
     def rows(self) -> Sequence[IndexRow]:
         """Return finished samples in the order in which they ended, then those with errors."""
         self._index.update()
-        now = size_and_time(self._errors.path)
+        now = file_stamp(self._errors.path)
         if now != self._errors_were:
             # A retry removes errors from this file; it is short, so all of it is read again.
             self._errors, self._errors_were = self._errors_index(), now
@@ -222,9 +222,9 @@ class RunSource(Source):
     def state(self) -> tuple[Any, ...]:
         """Return the sizes and times of the growing files, and whether the run is running."""
         names = ("samples.jsonl", "errors.jsonl", "summary.json")
-        return (*(size_and_time(self.path / each) for each in names), self._running())
+        return (*(file_stamp(self.path / each) for each in names), self._running())
 
-    def header(self) -> Header:
+    def header(self) -> SourceHeader:
         """Return the current summary of the run for the list of sources."""
         rows, summary, asked = self.rows(), self.summary(), self.said["request"]
         done, errors = len(self._index.rows), len(self._errors.rows)
@@ -252,7 +252,7 @@ class RunSource(Source):
         broken = [*self._index.broken, *self._errors.broken]
         if len(broken) > _MOST_NOTES:
             broken = [*broken[:_MOST_NOTES], f"and {len(broken) - _MOST_NOTES} lines more"]
-        return Header(
+        return SourceHeader(
             name=str(cells["name"]),
             kind="run",
             cells=cells,
@@ -282,7 +282,7 @@ class RunSource(Source):
         with check_format(f"{self.path / 'run.json'}", f"a run of `navloom {self.kind.command}`"):
             return self._request()
 
-    def detail(self, name: str) -> Detail:
+    def detail(self, name: str) -> SampleDetail:
         """Return the detail of a sample; for one with an error, its message."""
         # A link may lead here before the rows were read.
         self.rows()
@@ -293,7 +293,7 @@ class RunSource(Source):
         with check_format(
             f"{self.path}: the sample '{name}'", f"one of `navloom {self.kind.command}`"
         ):
-            detail: Detail = self.kind.detail(self.path, line)
+            detail: SampleDetail = self.kind.detail(self.path, line)
         people = sample_blocks(self.path, name)
         return replace(detail, blocks=(*detail.blocks[:1], *people, *detail.blocks[1:]))
 
@@ -304,7 +304,7 @@ class RunSource(Source):
 
     def calls(self, name: str) -> Sequence[Block]:
         """Return the stored prompts, tools, schemas and replies of a sample."""
-        return call_blocks(calls_of(self.path, name))
+        return call_blocks(read_calls(self.path, name))
 
     def scenes(self) -> Iterable[str]:
         """Return the scenes that its lines name."""
@@ -317,7 +317,7 @@ class RunSource(Source):
 
     def load(self, uri: str) -> Scene:
         """Load a scene by its portable name, from where the run had it."""
-        return run_scene(self.path, uri)
+        return load_run_scene(self.path, uri)
 
     def summary(self) -> dict[str, Any]:
         """Return the content of ``summary.json``; empty if it cannot be read."""
@@ -368,7 +368,7 @@ class RunSource(Source):
                 f"{each.get('cached_calls') or 0:,}", f"{each.get('retries') or 0:,}",
                 f"{each.get('input_tokens') or 0:,}", f"{each.get('output_tokens') or 0:,}",
                 "unknown" if cost is None else f"{cost:.4g}",
-                number((each.get("seconds") or 0.0) / calls) if calls else "–",
+                format_number((each.get("seconds") or 0.0) / calls) if calls else "–",
             ))  # fmt: skip
         if not rows:
             return (Prose(text="No session of this run has ended yet: costs are summed then."),)
@@ -379,7 +379,7 @@ class RunSource(Source):
     def _latency(self) -> Sequence[Block]:
         """Return a table of call durations, if calls were stored."""
         rows = []
-        for (model, role), seconds in latencies(self.path).items():
+        for (model, role), seconds in call_latencies(self.path).items():
             places = [seconds[int(share * (len(seconds) - 1))] for share in (0.5, 0.9, 1.0)]
             told = (f"{each:.3g} s" for each in places)
             rows.append((model, role, f"{len(seconds):,}", *told))
@@ -412,14 +412,14 @@ def _named(title: str, values: Mapping[str, Any]) -> Facts:
     return Facts(title=title, facts=tuple(facts))
 
 
-def _plain_detail(line: Mapping[str, Any]) -> Detail:
+def _plain_detail(line: Mapping[str, Any]) -> SampleDetail:
     """Return the detail of a line with an error, or of a kind without its own details."""
     left = {key: line.get(key) for key in ("status", "reason", "message", "scene", "attempt")}
     blocks: list[Block] = [_named("", {key: value for key, value in left.items() if value})]
     if line.get("result"):
         told = json.dumps(line["result"], indent=1, ensure_ascii=False)[:200_000]
         blocks.append(Prose(title="Result", text=told, exact=True))
-    return Detail(title=str(line["id"]), blocks=tuple(blocks))
+    return SampleDetail(title=str(line["id"]), blocks=tuple(blocks))
 
 
 def _number(value: Any) -> float | None:

@@ -150,7 +150,7 @@ def _asked() -> None:
 
 def _stopped() -> None:
     """Runs with samples under way: what a kill leaves."""
-    from navloom.evals.one_sample import run_sample
+    from navloom.evals.sample_runner import run_sample
 
     async def killed(*given: Any, **more: Any) -> Any:
         await run_sample(*given, **more)
@@ -189,11 +189,11 @@ def read_chat(path: Path) -> object:
 
 def read_captions(run: Path) -> object:
     """A model's captions of it."""
-    from navloom.evals.captions.run import caption_file
+    from navloom.evals.captions.run import find_caption_cache
     from navloom.sim.captions import captions_for
 
     home = load_scene("demo:flat")
-    file = caption_file(run, home)
+    file = find_caption_cache(run, home)
     return file and [captions_for(home, file).towards("1_1", "5_0")]
 
 
@@ -358,7 +358,7 @@ HANDED: tuple[Handed, ...] = (
             "navloom.evals.navigation.results:tables {top}",
             "navloom.evals.navigation.results:failures {top}",
             "navloom.evals.judging.run:read_steps {top}",
-            "navloom.evals.judging.labelling:read_failed {top}",
+            "navloom.evals.judging.labelling:read_failed_episodes {top}",
         ),
     ),
     Handed(
@@ -438,7 +438,7 @@ HANDED: tuple[Handed, ...] = (
             "judge trace traces.jsonl --rubric rubric.yaml --out out/t --display none",
         ),
         readers=(
-            "navloom.evals.judging.rows:read_answers answers.jsonl",
+            "navloom.evals.judging.answer_file:read_answers answers.jsonl",
             "navloom.evals.judging.run:read_steps traces.jsonl",
             "navloom.judges.trace_rubric:load_rubric rubric.yaml",
         ),

@@ -24,8 +24,8 @@ from navloom.models import model_spec
 from navloom.models.model_registry import _PROVIDERS, get_model, register_provider
 from navloom.models.model_spec import ModelOptions, Provider, origin_of
 from navloom.testing.faults import Fault, Status
-from navloom.testing.server import ModelServer
-from navloom.testing.wire import brain
+from navloom.testing.mock_server import ModelServer
+from navloom.testing.wire_protocols import reply_with
 from tests.attack.attack import Attack
 from tests.evals.judging.test_run import line, written
 
@@ -182,7 +182,7 @@ def _runs(folder: Path, dice: random.Random, tries: int) -> Iterator[str | None]
         ways = dice.sample(ways, tries)
     for number, (kind, model) in enumerate(ways):
         here = folder / str(number)
-        with _as_a_user(here), ModelServer(brain(get_model("builtin/heuristic"))) as recorder:
+        with _as_a_user(here), ModelServer(reply_with(get_model("builtin/heuristic"))) as recorder:
             run = _run_of(kind, here, model)
             _rewrite(run, model, _elsewhere(model, recorder))
             yield _walked(["retry", str(run), *_SHOWN], recorder)
@@ -192,7 +192,7 @@ def _names(folder: Path, dice: random.Random, tries: int) -> Iterator[str | None
     ways = list(DISGUISES) if tries >= len(DISGUISES) else dice.sample(DISGUISES, tries)
     for number, way in enumerate(ways):
         here = folder / str(number)
-        with _as_a_user(here), ModelServer(brain(get_model("builtin/heuristic"))) as recorder:
+        with _as_a_user(here), ModelServer(reply_with(get_model("builtin/heuristic"))) as recorder:
             host = recorder.url.partition("://")[2]
             text = way.format(
                 url=recorder.openai_url,
@@ -220,7 +220,10 @@ def _files(folder: Path, dice: random.Random, tries: int) -> Iterator[str | None
     for number, (role, (command, key, form)) in enumerate(roles.items()):
         for model in _WIRES:
             here = folder / f"{number}-{_WIRES[model]}-{model[:3]}"
-            with _as_a_user(here), ModelServer(brain(get_model("builtin/heuristic"))) as recorder:
+            with (
+                _as_a_user(here),
+                ModelServer(reply_with(get_model("builtin/heuristic"))) as recorder,
+            ):
                 config = here / "c.yaml"
                 config.write_text(json.dumps({key: form.format(_elsewhere(model, recorder))}))
                 out = ["--out", str(here / "r"), *_SHOWN]
@@ -236,13 +239,13 @@ def _surroundings(folder: Path, dice: random.Random, tries: int) -> Iterator[str
     names = ("OPENAI_BASE_URL", "NAVLOOM_MODEL", "NAVLOOM_RUN_CONFIG", "NAVLOOM_ALLOW_ADDRESS")
     for number, name in enumerate((*names, "HTTPS_PROXY", "http_proxy", "XDG_STATE_HOME")):
         here = folder / str(number)
-        with _as_a_user(here), ModelServer(brain(get_model("builtin/heuristic"))) as recorder:
+        with _as_a_user(here), ModelServer(reply_with(get_model("builtin/heuristic"))) as recorder:
             (here / ".env").write_text(f"{name}={recorder.openai_url}\n")
             words = [*KINDS["single"].split(), "--model", "openai/m", "--dry-run"]
             yield _walked([*words, "--out", "r"], recorder, real=False)
     for number, name in enumerate(("state", ".local/state")):
         here = folder / f"s{number}"
-        with _as_a_user(here), ModelServer(brain(get_model("builtin/heuristic"))) as recorder:
+        with _as_a_user(here), ModelServer(reply_with(get_model("builtin/heuristic"))) as recorder:
             # A folder that says it is the user's memory, where a relative path would find it.
             kept = here / name / "navloom"
             kept.mkdir(parents=True)
@@ -256,7 +259,7 @@ def _surroundings(folder: Path, dice: random.Random, tries: int) -> Iterator[str
                 words = [*KINDS["single"].split(), "--out", "r", "--run-config", "c.yaml"]
                 yield _walked([*words, *_SHOWN], recorder)
     here = folder / "chat"
-    with _as_a_user(here), ModelServer(brain(get_model("builtin/heuristic"))) as recorder:
+    with _as_a_user(here), ModelServer(reply_with(get_model("builtin/heuristic"))) as recorder:
         saved = {"format": "navloom.chat/1", "scene": "demo:flat", "transcript": []}
         saved |= {"model": _elsewhere("openai/gpt-4o-mini", recorder)}
         (here / "talk.json").write_text(json.dumps(saved))
@@ -283,7 +286,7 @@ def _redirects(folder: Path, dice: random.Random, tries: int) -> Iterator[str | 
         here = folder / str(number)
         with (
             _as_a_user(here),
-            ModelServer(brain(get_model("builtin/heuristic"))) as recorder,
+            ModelServer(reply_with(get_model("builtin/heuristic"))) as recorder,
             ModelServer(["no"], faults=lambda _, s=status, r=recorder: _Leads(s, r.url)) as leads,  # type: ignore[misc]
         ):
             words = [*KINDS["single"].split(), "--model", _elsewhere(model, leads)]

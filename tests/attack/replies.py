@@ -28,8 +28,8 @@ from navloom.cli.main import main
 from navloom.evals.run_folder import read_errors, read_samples
 from navloom.models import get_model
 from navloom.testing.faults import Drop, Exchange, Fault, Status
-from navloom.testing.server import ModelServer
-from navloom.testing.wire import brain
+from navloom.testing.mock_server import ModelServer
+from navloom.testing.wire_protocols import reply_with
 from tests.attack.attack import Attack
 
 WIRES = {"openai/gpt-4o-mini": "openai_url", "anthropic/claude-haiku-4-5": "url"}
@@ -483,7 +483,7 @@ def _right(model: str) -> dict[str, tuple[str, str]]:
 
     with (
         tempfile.TemporaryDirectory() as folder,
-        ModelServer(brain(get_model("builtin/heuristic"))) as server,
+        ModelServer(reply_with(get_model("builtin/heuristic"))) as server,
     ):
         _ended(server, model, _words(model, Path(folder) / "r"), Path(folder))
         return _lines(Path(folder) / "r")
@@ -497,7 +497,7 @@ def _one(folder: Path, name: str, fault: Fault, model: str) -> str | None:
     def plan(_: int) -> Fault | None:
         return fault if next(numbers) in _BROKEN_CALLS and broken[0] else None
 
-    with ModelServer(brain(get_model("builtin/heuristic")), faults=plan) as server:
+    with ModelServer(reply_with(get_model("builtin/heuristic")), faults=plan) as server:
         code, most = _ended(server, model, _words(model, out), folder)
         broken[0] = False
         said = (folder / "said.txt").read_text(errors="replace")
@@ -526,7 +526,7 @@ def _one(folder: Path, name: str, fault: Fault, model: str) -> str | None:
 def _ctrl_c(folder: Path, name: str, fault: Fault, model: str, after: float) -> str | None:
     """What is wrong where Ctrl-C is pressed twice while a broken reply is dealt with."""
     folder.mkdir()
-    with ModelServer(brain(get_model("builtin/heuristic")), faults=lambda _: fault) as server:
+    with ModelServer(reply_with(get_model("builtin/heuristic")), faults=lambda _: fault) as server:
         process, _ = _started(server, model, _words(model, folder / "r"), folder)
         until = time.monotonic() + _LONGEST_S
         while not server.calls and process.is_alive() and time.monotonic() < until:

@@ -134,7 +134,7 @@ def look() -> int:
 
     from navloom.web.app import make_app
     from navloom.web.documents import Documents
-    from navloom.web.opening import open_sources
+    from navloom.web.source_discovery import open_sources
 
     documents, token = Documents(open_sources(["run"], print)), "a-token-of-this-script"
     app = make_app(documents, token=token, port=8765)

@@ -54,11 +54,11 @@ RULES = {
     "navloom/graphs/judging": "failure_labeller reasoning_judge rubric_judge",
     "navloom/evals": "agreement quota",
     "navloom/evals/report": "intervals",
-    "navloom/evals/capnav": "collect official* rules scores",
+    "navloom/evals/capnav": "question_set official* answer_scoring scores",
     "navloom/evals/judging": "labelling scores",
-    "navloom/evals/navcraft": "rules scores dataset",
+    "navloom/evals/navcraft": "task_rules scores dataset_check",
     "navloom/evals/people": "question_results",
-    "navloom/evals/navigation": "failure_[bcfw]* failures metrics path_metrics scores"
+    "navloom/evals/navigation": "failure_[bcfw]* failure_analysis metrics path_metrics scores"
     " submission subset",
     "navloom/judges": "injection traversability verdict",
     "navloom/models": "structured_output model_call call_failure usage",

@@ -11,7 +11,7 @@ import typer
 from typer.main import get_command
 
 from navloom.cli.main import app
-from navloom.cli.options import page as help_of
+from navloom.cli.options import help_page as help_of
 
 __all__ = ["commands", "page"]
 

@@ -460,8 +460,8 @@ def test_half_a_run_is_no_study_and_no_demo(
         calls.append(1)
         return summary
 
-    monkeypatch.setattr("navloom.evals.runner.run_kind", stopped)
-    monkeypatch.setattr("navloom.evals.study.run_kind", stopped)
+    monkeypatch.setattr("navloom.evals.runner.run_request", stopped)
+    monkeypatch.setattr("navloom.evals.study.run_request", stopped)
     monkeypatch.setattr("navloom.evals.study.read_errors", lambda _: [{"message": "no key"}])
     assert run(command) == code
     assert len(calls) == 1, "what follows a stopped run must not begin"

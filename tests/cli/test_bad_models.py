@@ -11,7 +11,7 @@ import pytest
 from navloom.cli.main import main
 from navloom.evals.run_folder import read_errors, read_samples
 from navloom.models import get_model
-from navloom.testing import ModelServer, Status, brain
+from navloom.testing import ModelServer, Status, reply_with
 
 KEY = "sk-a-key-of-a-test-0123456789"
 
@@ -95,7 +95,7 @@ def test_a_server_that_refuses_ends_the_session_in_one_line(
     assert f"navloom: openai/x: {said}" in err
     assert KEY not in err
     assert read_samples(out) == read_errors(out) == []
-    with ModelServer(brain(get_model("builtin/heuristic"))) as server:
+    with ModelServer(reply_with(get_model("builtin/heuristic"))) as server:
         assert synth(server, out, monkeypatch, "--max-connections", "2", n=20) == 0
     assert len(read_samples(out)) == 20
 
@@ -103,7 +103,7 @@ def test_a_server_that_refuses_ends_the_session_in_one_line(
 def test_who_mends_address_and_key_needs_no_new_process(monkeypatch: pytest.MonkeyPatch) -> None:
     with ModelServer(lambda _: "x", key="another") as server:
         assert synth(server, "mended", monkeypatch) == 1
-    with ModelServer(brain(get_model("builtin/heuristic"))) as server:
+    with ModelServer(reply_with(get_model("builtin/heuristic"))) as server:
         assert synth(server, "mended", monkeypatch) == 0
     assert len(read_samples("mended")) == 1
 

@@ -11,9 +11,9 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
 from navloom.cli.main import main
-from navloom.evals.calls import NAME
+from navloom.evals.call_log import NAME
 from navloom.evals.run_folder import read_samples
-from tests.evals.test_calls import call, write
+from tests.evals.test_call_log import call, write
 
 SYNTH = "synth single demo: --n 4 --display none --out"
 

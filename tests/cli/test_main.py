@@ -76,7 +76,7 @@ def breaking(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     def fail(_: object) -> None:
         raise error
 
-    monkeypatch.setattr("navloom.evals.run_scenes.scene_sizes", fail)
+    monkeypatch.setattr("navloom.evals.run_scenes.scene_counts", fail)
 
 
 def test_a_navloom_error_is_its_message(

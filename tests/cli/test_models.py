@@ -46,8 +46,8 @@ def test_models_say_what_is_ready(
     assert "set ANTHROPIC_API_KEY" in out
 
 
-def found(folder: Path) -> dict[str, doctor.Finding]:
-    return {finding.what.strip(): finding for finding in doctor.findings(folder)}
+def found(folder: Path) -> dict[str, doctor.DoctorCheck]:
+    return {finding.what.strip(): finding for finding in doctor.run_checks(folder)}
 
 
 def test_doctor_without_data_or_keys_is_content(

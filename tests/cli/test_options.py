@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from navloom.cli.main import main
-from navloom.cli.options import Commands, takes
+from navloom.cli.options import CommandApp, with_options
 from navloom.errors import UsageError
-from navloom.evals.kinds import KINDS, get_kind
-from navloom.evals.option import Opt, Option, options_of
+from navloom.evals.option import Opt, OptionField, options_of
 from navloom.evals.progress import PlainDisplay
+from navloom.evals.run_kinds import KINDS, get_kind
 from navloom.evals.session import Session
 from tests.cli.help_page import commands
 
@@ -38,7 +38,7 @@ NEEDED = {"spec": "demo:", "task": "r2r"}
 """What a request cannot be without."""
 
 
-def value_of(option: Option) -> Any:
+def value_of(option: OptionField) -> Any:
     """Another value than the default."""
     if option.name == "profile":
         return ("child",)
@@ -55,7 +55,7 @@ def value_of(option: Option) -> Any:
     return ("a", "b") if option.many else "builtin/random" if "model" in option.name else "there"
 
 
-def words_of(option: Option, value: Any) -> list[str]:
+def words_of(option: OptionField, value: Any) -> list[str]:
     """As it is typed."""
     if option.opt.argument:
         return [str(value)]
@@ -85,10 +85,10 @@ def asked_by(kind: Any, *words: str) -> Any:
         found.append(request)
 
     command.__annotations__ = {"request": kind, "session": Session}
-    app, names = Commands(), {each.name for each in fields(kind)}
+    app, names = CommandApp(), {each.name for each in fields(kind)}
     settled = {n: v for n, v in NEEDED.items() if n in names and n != "spec"}
-    app.command("it")(takes(**settled)(command))
-    app.command("other")(takes()(lambda: None))
+    app.command("it")(with_options(**settled)(command))
+    app.command("other")(with_options()(lambda: None))
     app(["it", *words], standalone_mode=False)
     return found[0]
 
@@ -96,7 +96,7 @@ def asked_by(kind: Any, *words: str) -> Any:
 @pytest.mark.some(40)
 @pytest.mark.parametrize(("kind", "option"), list(cases()))
 def test_flag_variable_file_and_keyword_ask_for_the_same(
-    kind: Any, option: Option, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: Any, option: OptionField, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NAVLOOM_DATA", str(tmp_path))
     named = {each.name: each for each in options_of(kind)}
@@ -127,16 +127,16 @@ def test_flag_variable_file_and_keyword_ask_for_the_same(
 
 @pytest.mark.parametrize("option", options_of(Session), ids=lambda option: option.name)
 def test_a_session_is_asked_for_in_the_same_ways(
-    option: Option, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    option: OptionField, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found: list[Session] = []
 
     def command(session: Session) -> None:
         found.append(session)
 
-    app = Commands()
-    app.command("it")(takes()(command))
-    app.command("other")(takes()(lambda: None))
+    app = CommandApp()
+    app.command("it")(with_options()(command))
+    app.command("other")(with_options()(lambda: None))
     value = {
         "display": "plain",
         "cache": tmp_path / "kept",
@@ -182,13 +182,13 @@ def test_every_option_of_a_request_is_one_of_some_command() -> None:
 def test_every_field_of_a_command_is_an_option_or_settled() -> None:
     """A name in `takes` that is no field would silently do nothing."""
     with pytest.raises(TypeError, match="nobody"):
-        takes("nobody")(lambda: None)
+        with_options("nobody")(lambda: None)
 
     def command(session: Session) -> None:
         del session
 
     with pytest.raises(TypeError, match="sample_ids"):
-        takes("sample_ids")(command)
+        with_options("sample_ids")(command)
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_every_field_of_a_command_is_an_option_or_settled() -> None:
 )
 def test_a_value_out_of_bounds_is_refused(value: Any, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        Option("n", int, 1, Opt("How many.", min=1, max=9)).check(value)
+        OptionField("n", int, 1, Opt("How many.", min=1, max=9)).check(value)
 
 
 # --- help ----------------------------------------------------------------------------------------

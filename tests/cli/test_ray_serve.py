@@ -17,16 +17,16 @@ import pytest
 import yaml
 
 from navloom.cli import ray_serve
-from navloom.cli.families import families, serve_flags
 from navloom.cli.main import main
 from navloom.cli.ray_serve import check_gpus, engine_kwargs, ray_environment, serve_config
+from navloom.cli.vllm_flags import load_families, serve_flags
 from navloom.errors import ModelError, UsageError
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_samples
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.evals.session import Session
 from navloom.models import get_model
-from navloom.testing import ModelServer, brain
+from navloom.testing import ModelServer, reply_with
 
 ENGINE = {"reasoning_parser", "limit_mm_per_prompt", "structured_outputs_config"}
 """Fields of vLLM's ``AsyncEngineArgs`` (vllm/engine/arg_utils.py, 2026)."""
@@ -64,7 +64,7 @@ def test_print_shows_a_file_for_ray_serve(capsys: pytest.CaptureFixture[str]) ->
     assert err == ""
 
 
-@pytest.mark.parametrize("family", families(), ids=lambda each: each.name)
+@pytest.mark.parametrize("family", load_families(), ids=lambda each: each.name)
 def test_every_family_has_keywords_that_vllm_has(family: Any) -> None:
     name = family.name.replace(" ", "-")
     flags, _ = serve_flags(name, chat_template="tool_use")
@@ -166,7 +166,7 @@ sys.exit(main(sys.argv[3:]))
 
 @pytest.fixture
 def models() -> Iterator[ModelServer]:
-    thinks = brain(get_model("builtin/heuristic"))
+    thinks = reply_with(get_model("builtin/heuristic"))
 
     def slowly(asked: Any) -> Any:
         time.sleep(0.02)
@@ -180,7 +180,7 @@ def crafted(url: str, out: Path) -> list[dict[str, Any]]:
     """The lines of a run whose model is at an address, but for times and retries."""
     os.environ["VLLM_BASE_URL"] = url
     asked = SynthRequest(kind="single", spec="demo:", n=60, model="vllm/any")
-    run_kind(asked, out, Session(max_connections=4))
+    run_request(asked, out, Session(max_connections=4))
     timed = ("seconds", "models")
     lines = [{k: v for k, v in line.items() if k not in timed} for line in read_samples(out)]
     for line in lines:

@@ -15,7 +15,7 @@ from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.models import get_model
 from navloom.models.response_cache import ResponseCache, cache_key
-from navloom.testing import ModelServer, Status, brain
+from navloom.testing import ModelServer, Status, reply_with
 from tests.judges.paths import record
 
 
@@ -26,7 +26,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Any:
-    with ModelServer(brain(get_model("builtin/heuristic"))) as made:
+    with ModelServer(reply_with(get_model("builtin/heuristic"))) as made:
         monkeypatch.setenv("OPENAI_BASE_URL", made.openai_url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-a-key-of-a-test-0123456789")
         yield made
@@ -125,7 +125,7 @@ def test_retry_goes_on_with_what_run_json_says(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-a-key-of-a-test-0123456789")
     faults = [Status(500), Status(500)]
-    with ModelServer(brain(get_model("builtin/heuristic")), faults=faults) as server:
+    with ModelServer(reply_with(get_model("builtin/heuristic")), faults=faults) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         words = ("--n", "3", "--model", "openai/x", "--out", "r", "--max-connections", "1")
         assert synth("demo:flat", *words) == 2
@@ -209,7 +209,7 @@ def test_a_key_may_stand_in_an_env_file(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("OPENAI_API_KEY", "")
     key = "sk-from-a-file-0123456789"
     Path(".env").write_text(f"OPENAI_API_KEY={key}\n")
-    with ModelServer(brain(get_model("builtin/heuristic")), key=key) as server:
+    with ModelServer(reply_with(get_model("builtin/heuristic")), key=key) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         assert synth("demo:flat", "--model", "openai/x", "--n", "1", "--out", "r") == 0
     assert key not in Path("r/run.json").read_text()
@@ -243,7 +243,7 @@ def test_retry_needs_no_word_about_runs_of_any_kind(
     }[kind]
     monkeypatch.setenv("OPENAI_API_KEY", "sk-a-key-of-a-test-0123456789")
     faults = [Status(500), Status(500)]
-    with ModelServer(brain(get_model("builtin/heuristic")), faults=faults) as server:
+    with ModelServer(reply_with(get_model("builtin/heuristic")), faults=faults) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         how = ["--model", "openai/x", "--max-connections", "1", "--display", "none"]
         assert main([*words.split(), *how]) == 2

@@ -13,8 +13,8 @@ from navloom.cli.main import main
 from navloom.models.model_registry import get_model
 from navloom.scenes import load_scene
 from navloom.testing.faults import Status
-from navloom.testing.server import ModelServer
-from navloom.testing.wire import brain
+from navloom.testing.mock_server import ModelServer
+from navloom.testing.wire_protocols import reply_with
 from tests.evals.lines import records
 
 STEERS = "\x1b]0;owned\x07\x1b[2J\x9b31m"
@@ -40,7 +40,8 @@ def test_words_of_a_server_and_what_a_run_keeps_of_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with ModelServer(
-        brain(get_model("builtin/heuristic")), faults=lambda _: Status(500, text=f"oh {STEERS}")
+        reply_with(get_model("builtin/heuristic")),
+        faults=lambda _: Status(500, text=f"oh {STEERS}"),
     ) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         monkeypatch.setenv("OPENAI_API_KEY", "not-a-real-key-000")

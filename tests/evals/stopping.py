@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from navloom.evals.progress import Summary
-from navloom.evals.runner import arun_kind
-from navloom.evals.session import Session, Stop
+from navloom.evals.runner import arun_request
+from navloom.evals.session import Session, StopSignal
 from navloom.testing import ModelServer
 
 AT_ONCE = 4
@@ -41,13 +41,13 @@ async def cut_short(
     """Go through with a run, cutting the steps under way ``times`` times before."""
     dice = random.Random(seed)
     for _ in range(times):
-        stop, wanted = Stop(), len(server.calls) + dice.randint(3, 12)
+        stop, wanted = StopSignal(), len(server.calls) + dice.randint(3, 12)
         session = Session(max_connections=AT_ONCE, stop=stop)
-        run = asyncio.create_task(arun_kind(request, out, session))
+        run = asyncio.create_task(arun_request(request, out, session))
         while len(server.calls) < wanted and not run.done():
             await asyncio.sleep(0.002)
         await asyncio.sleep(dice.uniform(0, 0.03))
         stop.request()
         stop.request()
         assert (await run).interrupted, "it ended before its last cut"
-    return await arun_kind(request, out, Session(max_connections=AT_ONCE))
+    return await arun_request(request, out, Session(max_connections=AT_ONCE))

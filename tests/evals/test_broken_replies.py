@@ -13,12 +13,12 @@ import pytest
 from navloom.errors import ModelRefusedError
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_errors, read_samples
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.evals.session import Session
 from navloom.models.model_registry import get_model
 from navloom.testing.faults import Fault, Status
-from navloom.testing.server import ModelServer
-from navloom.testing.wire import brain
+from navloom.testing.mock_server import ModelServer
+from navloom.testing.wire_protocols import reply_with
 
 WIRES = {"openai/gpt-4o-mini": "/v1", "anthropic/claude-haiku-4-5": ""}
 COUNTS: dict[str, Any] = {
@@ -118,18 +118,18 @@ def test_the_other_samples_are_right_and_it_heals(
     numbers = itertools.count()
     # The second and third call of the run are broken, whatever they are; then all is well.
     with ModelServer(
-        brain(get_model("builtin/heuristic")),
+        reply_with(get_model("builtin/heuristic")),
         faults=lambda _: Broken(BROKEN[name]) if next(numbers) in (1, 2) else None,
     ) as server:
         url = server.openai_url.removesuffix("/v1") + WIRES[model]
         keys.setenv(f"{model.partition('/')[0].upper()}_BASE_URL", url)
         request = SynthRequest(kind="single", spec="demo:flat", n=4, model=model)
-        made = run_kind(request, tmp_path / "r", Session(max_connections=1))
+        made = run_request(request, tmp_path / "r", Session(max_connections=1))
         assert (made.left, made.limit) == (0, None)
         assert made.ok >= 2
         for error in read_errors(tmp_path / "r"):
             assert "\n" not in error["message"]
-        healed = run_kind(request, tmp_path / "r", Session(retry=True))
+        healed = run_request(request, tmp_path / "r", Session(retry=True))
     assert (healed.error, healed.left) == (0, 0)
     rows = read_samples(tmp_path / "r")
     assert len(rows) == 4
@@ -143,23 +143,23 @@ def test_a_key_refused_in_mid_run_leaves_a_summary(
 ) -> None:
     numbers = itertools.count()
     with ModelServer(
-        brain(get_model("builtin/heuristic")),
+        reply_with(get_model("builtin/heuristic")),
         faults=lambda _: Status(401) if next(numbers) >= 4 else None,
     ) as server:
         keys.setenv("OPENAI_BASE_URL", server.openai_url)
         request = SynthRequest(kind="single", spec="demo:flat", n=6, model="openai/gpt-4o-mini")
         with pytest.raises(ModelRefusedError, match="401"):
-            run_kind(request, tmp_path / "r", Session(max_connections=1))
+            run_request(request, tmp_path / "r", Session(max_connections=1))
     said = json.loads((tmp_path / "r" / "summary.json").read_text())
     assert (said["ok"], said["left"], said["usage"]["calls"]) == (2, 4, 4)
 
 
 def test_a_wait_beyond_reason_is_said_in_words(tmp_path: Path, keys: pytest.MonkeyPatch) -> None:
     fault = Status(429, retry_after="1e308")
-    with ModelServer(brain(get_model("builtin/heuristic")), faults=lambda _: fault) as server:
+    with ModelServer(reply_with(get_model("builtin/heuristic")), faults=lambda _: fault) as server:
         keys.setenv("OPENAI_BASE_URL", server.openai_url)
         request = SynthRequest(kind="single", spec="demo:flat", n=1, model="openai/gpt-4o-mini")
-        run_kind(request, tmp_path / "r", Session(max_retries=0))
+        run_request(request, tmp_path / "r", Session(max_retries=0))
     (error,) = read_errors(tmp_path / "r")
     assert "more than a day" in error["message"]
     assert len(error["message"]) < 300

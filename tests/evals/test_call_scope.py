@@ -15,21 +15,21 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.errors import RunError, UsageError
-from navloom.evals.dry import dry_run
+from navloom.evals.dry_run import dry_run
 from navloom.evals.navcraft.request import SynthRequest
-from navloom.evals.navcraft.results import all_tables
+from navloom.evals.navcraft.results import report_tables
 from navloom.evals.navcraft.scores import score_run
-from navloom.evals.one_sample import CallScope
 from navloom.evals.progress import NoDisplay, Summary
 from navloom.evals.run_folder import read_errors, read_samples
-from navloom.evals.runner import run_kind
-from navloom.evals.session import Session, Stop
+from navloom.evals.runner import run_request
+from navloom.evals.sample_runner import CallScope
+from navloom.evals.session import Session, StopSignal
 from navloom.models import get_model
 from navloom.models.call_failure import Failure
 from navloom.models.model_call import CallSettings, RetryEvent
 from navloom.models.response_cache import ResponseCache
 from navloom.models.usage import UsageLimits
-from navloom.testing import Delay, Drop, Garble, ModelServer, Status, brain
+from navloom.testing import Delay, Drop, Garble, ModelServer, Status, reply_with
 from tests.testing.table import short_waits
 
 CANARY = "sk-canary/Zebra+42-quince-77=="
@@ -38,7 +38,7 @@ OPENAI = "openai/gpt-4o-mini"
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Any:
-    with ModelServer(brain(get_model("builtin/heuristic"))) as made:
+    with ModelServer(reply_with(get_model("builtin/heuristic"))) as made:
         monkeypatch.setenv("OPENAI_BASE_URL", made.openai_url)
         monkeypatch.setenv("OPENAI_API_KEY", CANARY)
         yield made
@@ -88,9 +88,9 @@ def test_a_run_of_cached_replies_calls_nobody_and_costs_nothing(
     server: ModelServer, tmp_path: Path
 ) -> None:
     settings = CallSettings(cache=ResponseCache(tmp_path / "cache"))
-    first = run_kind(asked(kind="collab"), tmp_path / "a", Session(settings=settings))
+    first = run_request(asked(kind="collab"), tmp_path / "a", Session(settings=settings))
     made = len(server.calls)
-    second = run_kind(asked(kind="collab"), tmp_path / "b", Session(settings=settings))
+    second = run_request(asked(kind="collab"), tmp_path / "b", Session(settings=settings))
     assert len(server.calls) == made == first.usage["calls"]
     assert second.usage == {"calls": 0, "input_tokens": 0, "output_tokens": 0, "cached_calls": made}
     assert first.cost_usd
@@ -111,7 +111,7 @@ def made(folder: str, *pairs: str) -> None:
         settings = CallSettings(cache=ResponseCache(Path(folder, cache)), cache_in_process=True)
         for number, model in enumerate(PROCESS_MODELS):
             request = SynthRequest(kind="collab", spec="demo:", n=6, model=model, seed=3)
-            run_kind(request, Path(folder, f"{name}{number}"), Session(settings=settings))
+            run_request(request, Path(folder, f"{name}{number}"), Session(settings=settings))
 
 
 @pytest.mark.slow
@@ -130,7 +130,7 @@ def test_two_processes_make_the_same_folder(server: ModelServer, tmp_path: Path)
 
 
 def test_calls_are_counted_by_model_and_role(server: ModelServer, tmp_path: Path) -> None:
-    made = run_kind(asked(), tmp_path / "r")
+    made = run_request(asked(), tmp_path / "r")
     (part,) = summary_of(tmp_path / "r")["models"]
     assert (part["model"], part["role"]) == (OPENAI, "generator")
     assert part["calls"] == made.usage["calls"] == len(server.calls)
@@ -141,12 +141,12 @@ def test_calls_are_counted_by_model_and_role(server: ModelServer, tmp_path: Path
     assert sum(row["models"][0]["calls"] for row in rows) == part["calls"]
     score = score_run(tmp_path / "r")
     assert [each.calls for each in score.models] == [part["calls"]]
-    (table,) = (table for table in all_tables([score]) if table.title == "Calls")
+    (table,) = (table for table in report_tables([score]) if table.title == "Calls")
     assert table.rows[0][:2] == (f"r: {OPENAI}, generator", str(part["calls"]))
 
 
 def test_an_unknown_price_is_said(server: ModelServer, tmp_path: Path) -> None:
-    made = run_kind(asked(model="openai/nobody-9", n=1), tmp_path / "r")
+    made = run_request(asked(model="openai/nobody-9", n=1), tmp_path / "r")
     assert made.cost_usd is None
     assert made.cost_note == "no price is known for openai/nobody-9"
     assert made.models[0]["cost_usd"] is None
@@ -160,10 +160,10 @@ def test_retries_are_seen_and_counted(tmp_path: Path, monkeypatch: pytest.Monkey
             said.append(text)
 
     faults = [Status(429, retry_after=0.01), Status(429, retry_after=0.01)]
-    with ModelServer(brain(get_model("builtin/heuristic")), faults=faults) as server:
+    with ModelServer(reply_with(get_model("builtin/heuristic")), faults=faults) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         monkeypatch.setenv("OPENAI_API_KEY", CANARY)
-        made = run_kind(asked(n=2), tmp_path / "r", Session(display=Notes(), max_connections=1))
+        made = run_request(asked(n=2), tmp_path / "r", Session(display=Notes(), max_connections=1))
     assert made.usage["retries"] == made.models[0]["retries"] == 2
     assert said[1:] == ["1 retry; openai/gpt-4o-mini: HTTP 429, again in 0.0 s"]
 
@@ -174,7 +174,7 @@ def test_a_storm_of_retries_is_a_line_now_and_then() -> None:
     display.note = said.append  # type: ignore[method-assign]
     told: list[str] = []
     settings = CallSettings(on_retry=lambda name, _: told.append(name))
-    around = CallScope(settings, UsageLimits(), display, 1).of_calls()
+    around = CallScope(settings, UsageLimits(), display, 1).make_settings()
     assert around.on_retry is not None
     for _ in range(50):
         around.on_retry("a/b", RetryEvent(1, Failure("rate", "slow down", 429), 1.0))
@@ -186,10 +186,10 @@ def test_retries_of_a_call_that_failed_for_good_count_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     faults = [Status(500, text="boom"), Status(500, text="boom")]
-    with ModelServer(brain(get_model("builtin/heuristic")), faults=faults) as server:
+    with ModelServer(reply_with(get_model("builtin/heuristic")), faults=faults) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         monkeypatch.setenv("OPENAI_API_KEY", CANARY)
-        made = run_kind(asked(n=1), tmp_path / "r")
+        made = run_request(asked(n=1), tmp_path / "r")
         (error,) = read_errors(tmp_path / "r")
         assert (made.error, error["usage"]["retries"], error["cost_usd"]) == (1, 1, 0)
         assert main(["retry", str(tmp_path / "r"), "--display", "none"]) == 0
@@ -206,7 +206,7 @@ def test_retries_of_a_call_that_failed_for_good_count_too(
 def test_a_token_limit_ends_the_session_and_a_higher_one_goes_on(
     server: ModelServer, tmp_path: Path, flight: int, kind: Any
 ) -> None:
-    whole = run_kind(asked(kind=kind), tmp_path / "whole")
+    whole = run_request(asked(kind=kind), tmp_path / "whole")
     calls = len(server.calls)
     largest = max(whole.usage["input_tokens"], 1)
     used = whole.usage["input_tokens"] + whole.usage["output_tokens"]
@@ -214,7 +214,7 @@ def test_a_token_limit_ends_the_session_and_a_higher_one_goes_on(
     made: Summary | None = None
     for share in (0.3, 0.6, 2.0):
         most = int(used * share)
-        made = run_kind(asked(kind=kind), out, Session(token_limit=most, max_connections=flight))
+        made = run_request(asked(kind=kind), out, Session(token_limit=most, max_connections=flight))
         assert read_errors(out) == []
         if share < 1:
             assert (made.exit_code, made.interrupted) == (2, False)
@@ -233,14 +233,14 @@ def test_a_token_limit_ends_the_session_and_a_higher_one_goes_on(
 
 
 def test_a_cost_limit_ends_the_session(server: ModelServer, tmp_path: Path) -> None:
-    made = run_kind(asked(), tmp_path / "r", Session(cost_limit=0.0005, max_connections=1))
+    made = run_request(asked(), tmp_path / "r", Session(cost_limit=0.0005, max_connections=1))
     assert made.limit == "--cost-limit $0.0005 is reached"
     assert made.left > 0
     largest = max(row["cost_usd"] for row in read_samples(tmp_path / "r"))
     assert made.cost_usd is not None
     assert made.cost_usd <= 0.0005 + largest
     with pytest.raises(UsageError, match="no price is known for openai/nobody-9"):
-        run_kind(asked(model="openai/nobody-9"), tmp_path / "x", Session(cost_limit=1))
+        run_request(asked(model="openai/nobody-9"), tmp_path / "x", Session(cost_limit=1))
     assert not (tmp_path / "x").exists()
 
 
@@ -250,24 +250,26 @@ def test_what_samples_under_way_have_used_is_counted(
 ) -> None:
     """Also within an errand, which is a graph within NavCraft-C's."""
     request, out = asked(kind=kind), tmp_path / "r"
-    made = run_kind(request, out, Session(token_limit=3_000, max_connections=4))
+    made = run_request(request, out, Session(token_limit=3_000, max_connections=4))
     assert made.left == 6
     assert (made.usage["calls"], len(read_samples(tmp_path / "r"))) == (len(server.calls), 0)
     assert made.cost_usd
     assert summary_of(tmp_path / "r")["models"][0]["calls"] == len(server.calls)
     calls = len(server.calls)
-    again = run_kind(request, out, Session(cost_limit=made.cost_usd))
+    again = run_request(request, out, Session(cost_limit=made.cost_usd))
     assert (again.limit, again.left) == (f"--cost-limit ${made.cost_usd:g} is reached", 6)
     assert (len(server.calls), again.cost_usd) == (calls, made.cost_usd)
-    whole = run_kind(request, out)
+    whole = run_request(request, out)
     assert (whole.left, whole.usage["calls"]) == (0, len(server.calls))
 
 
 def test_a_time_limit_ends_the_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with ModelServer(brain(get_model("builtin/heuristic")), faults=lambda _: Delay(0.15)) as server:
+    with ModelServer(
+        reply_with(get_model("builtin/heuristic")), faults=lambda _: Delay(0.15)
+    ) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         monkeypatch.setenv("OPENAI_API_KEY", CANARY)
-        made = run_kind(asked(n=20), tmp_path / "r", Session(time_limit=0.5, max_connections=1))
+        made = run_request(asked(n=20), tmp_path / "r", Session(time_limit=0.5, max_connections=1))
         assert made.limit == "--time-limit 0.5 s is reached"
         assert made.left > 0
 
@@ -275,10 +277,10 @@ def test_a_time_limit_ends_the_session(tmp_path: Path, monkeypatch: pytest.Monke
 def test_limits_and_settings_are_no_part_of_the_request(
     server: ModelServer, tmp_path: Path
 ) -> None:
-    run_kind(asked(n=1), tmp_path / "r", Session(token_limit=10**9))
+    run_request(asked(n=1), tmp_path / "r", Session(token_limit=10**9))
     said = (tmp_path / "r" / "run.json").read_text()
     assert "token_limit" not in said
-    run_kind(asked(n=1), tmp_path / "r", Session(max_retries=9))
+    run_request(asked(n=1), tmp_path / "r", Session(max_retries=9))
 
 
 # --- dry run -------------------------------------------------------------------------------------
@@ -290,7 +292,7 @@ def test_a_dry_run_calls_nobody_and_bounds_what_a_run_takes(
 ) -> None:
     dry = dry_run(asked(kind=kind, spec="demo:"))
     assert server.calls == []
-    made = run_kind(asked(kind=kind, spec="demo:"), tmp_path / "r")
+    made = run_request(asked(kind=kind, spec="demo:"), tmp_path / "r")
     assert (dry.samples, dry.scenes) == (6, 3)
     assert dry.calls[0] <= made.usage["calls"] <= dry.calls[1]
     assert dry.input_tokens[0] <= made.usage["input_tokens"] <= dry.input_tokens[1]
@@ -318,11 +320,11 @@ def test_a_request_is_read_back_as_it_was(tmp_path: Path) -> None:
     given = {"model": "builtin/heuristic", "n": 2, "tau": 3, "constrain": False}
     for kind, more in (("single", {}), ("collab", {"strict_helper": True})):
         request = asked(kind=kind, **given, **more)
-        run_kind(request, tmp_path / kind)
+        run_request(request, tmp_path / kind)
         assert SynthRequest.read(tmp_path / kind) == request
     lifted = asked(kind="collab", model="builtin/heuristic", source=str(tmp_path / "single"), n=2)
     try:
-        run_kind(lifted, tmp_path / "lifted")
+        run_request(lifted, tmp_path / "lifted")
     except RunError:
         pytest.skip("no valid task to lift")
     assert SynthRequest.read(tmp_path / "lifted") == lifted
@@ -343,14 +345,14 @@ def test_what_is_no_run_of_synth_is_one_line(tmp_path: Path, change: dict[str, A
 def test_a_call_that_fails_while_the_session_ends_is_made_by_the_next(
     server: Any, tmp_path: Path
 ) -> None:
-    stop = Stop()
+    stop = StopSignal()
     asking = CallSettings(on_retry=lambda *_: stop.request())
     fault = Status(529, retry_after=200)
-    with ModelServer(brain(get_model("builtin/heuristic")), faults=[fault]) as busy:
+    with ModelServer(reply_with(get_model("builtin/heuristic")), faults=[fault]) as busy:
         one = asked(n=1, model=f"{OPENAI},base_url={busy.openai_url}")
-        cut = run_kind(one, tmp_path / "r", Session(settings=asking, stop=stop))
+        cut = run_request(one, tmp_path / "r", Session(settings=asking, stop=stop))
         assert (cut.interrupted, cut.left, cut.error, len(busy.calls)) == (True, 1, 0, 1)
-        whole = run_kind(one, tmp_path / "r")
+        whole = run_request(one, tmp_path / "r")
     assert (whole.left, whole.error) == (0, 0)
 
 
@@ -430,7 +432,7 @@ def test_a_defects_file_tells_no_key(
     def broken(*_: Any, **__: Any) -> Any:
         raise RuntimeError(TOLD)
 
-    monkeypatch.setattr("navloom.evals.runner.run_kind", broken)
+    monkeypatch.setattr("navloom.evals.runner.run_request", broken)
     assert main(["synth", "single", "demo:flat", "--out", str(tmp_path / "r")]) == 70
     monkeypatch.setenv("NAVLOOM_DEBUG", "1")
     assert main(["synth", "single", "demo:flat", "--out", str(tmp_path / "r")]) == 70
@@ -440,6 +442,6 @@ def test_a_defects_file_tells_no_key(
 
 
 def test_no_key_stands_in_run_json(server: ModelServer, tmp_path: Path) -> None:
-    run_kind(asked(n=1), tmp_path / "r")
+    run_request(asked(n=1), tmp_path / "r")
     assert CANARY not in written(tmp_path)
     assert os.environ["OPENAI_API_KEY"] == CANARY

@@ -9,7 +9,6 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.errors import RunError
-from navloom.evals.kinds import kind_of
 from navloom.evals.report.blocks import (
     Columns,
     Fact,
@@ -20,11 +19,12 @@ from navloom.evals.report.blocks import (
     SceneMap,
     Transcript,
     Variants,
-    record_of,
+    block_to_json,
 )
-from navloom.evals.report.paired import comparison_blocks, pair_detail
-from navloom.evals.report.paired_runs import pairing_of
-from navloom.evals.run_folder import each_sample
+from navloom.evals.report.comparison_report import comparison_blocks, pair_detail
+from navloom.evals.report.run_comparison import pairing_of
+from navloom.evals.run_folder import iter_samples
+from navloom.evals.run_kinds import kind_of
 from tests.evals.navigation.walks import PATH, episode, line, result, run_folder
 
 LOOP = ("1_0", "1_1", "1_2", "1_0", "1_3", "1_4", "1_0")
@@ -45,14 +45,14 @@ def test_blocks_say_what_compare_says(
     runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     blocks = comparison_blocks(*runs)
-    json.dumps(record_of(blocks), allow_nan=False)
+    json.dumps(block_to_json(blocks), allow_nan=False)
     tables = [block.table for block in blocks if isinstance(block, Grid)]
     assert main(["compare", *map(str, runs)]) == 0
     said = capsys.readouterr().out.replace(f"{runs[0].parent}/", "")
     assert said.strip() == "\n\n".join(t.markdown() for t in tables)
     # A page says runs by name: where they lie is nobody's business.
-    assert str(runs[0].parent) not in json.dumps(record_of(blocks))
-    assert str(runs[0].parent) not in json.dumps(record_of(pair_detail(*runs, "e1")))
+    assert str(runs[0].parent) not in json.dumps(block_to_json(blocks))
+    assert str(runs[0].parent) not in json.dumps(block_to_json(pair_detail(*runs, "e1")))
     first, who = (block.facts for block in blocks if isinstance(block, Facts))
     assert [fact.value for fact in first] == ["4", "1", "0"]
     assert who == (
@@ -104,7 +104,7 @@ def test_giving_up_early_is_no_merit(tmp_path: Path) -> None:
 
 def test_a_pair_on_one_map(runs: tuple[Path, Path]) -> None:
     detail = pair_detail(*runs, "e1")
-    json.dumps(record_of(detail), allow_nan=False)
+    json.dumps(block_to_json(detail), allow_nan=False)
     assert detail.headline == "only B succeeded"
     (plan,) = [block for block in detail.blocks if isinstance(block, SceneMap)]
     assert [route.style for route in plan.routes] == ["true", "walk", "other"]
@@ -176,7 +176,7 @@ def test_two_runs_of_any_kind_that_pairs(
     assert main(["compare", str(a), str(b)]) == 0
     rows = capsys.readouterr().out.splitlines()
     assert "| task | 100.0% | 100.0% | +0.0 | – | 3 | 1 | no difference shown |" in rows
-    name = next(iter(each_sample(a)))["id"]
+    name = next(iter(iter_samples(a)))["id"]
     detail = pair_detail(a, b, name)
     (beside,) = [block for block in detail.blocks if isinstance(block, Columns)]
     assert len(beside.columns) == 2

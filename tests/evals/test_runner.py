@@ -27,7 +27,7 @@ from navloom.errors import RunError, SceneError, UsageError
 from navloom.evals.progress import NoDisplay, PlainDisplay, Tally
 from navloom.evals.run_folder import read_errors, read_samples
 from navloom.evals.runner import run_batch
-from navloom.evals.session import Sample, Session, Stop, select
+from navloom.evals.session import Sample, Session, StopSignal, select_samples
 from navloom.graphs.agent_graph import open_checkpoints
 from navloom.models.redaction import error_line
 from navloom.models.usage import ModelUsage, price_of, reply_usage, sum_usage
@@ -221,7 +221,7 @@ async def test_a_full_checkpoint_file_ends_the_session_with_one_line(
 async def test_a_broken_checkpoint_file_is_set_aside_and_said(tmp_path: Path) -> None:
     with open_folder(tmp_path):
         (tmp_path / "checkpoints.sqlite").write_bytes(b"this is no database at all" * 100)
-    told = StopAfter(Stop(), 99)
+    told = StopAfter(StopSignal(), 99)
     assert (await finish(tmp_path, display=told)).left == 0
     assert "checkpoints.sqlite is broken: file is not a database. It is kept as" in told.notes[1]
     assert (tmp_path / "checkpoints.sqlite.broken-1").read_bytes().startswith(b"this is no")
@@ -244,7 +244,7 @@ async def test_flipped_bytes_cost_what_was_under_way_and_nothing_that_is_finishe
         for _ in range(30):
             kept[dice.randrange(len(kept))] ^= 1 << dice.randrange(8)
         (run / "checkpoints.sqlite").write_bytes(kept)
-        told = StopAfter(Stop(), 99)
+        told = StopAfter(StopSignal(), 99)
         assert (await finish(run, display=told, retry=True)).error == 0
         assert timeless(run) == timeless(tmp_path / "whole")
         assert (run / "samples.jsonl").read_bytes().startswith(done)
@@ -258,7 +258,7 @@ async def test_flipped_bytes_cost_what_was_under_way_and_nothing_that_is_finishe
 class StopAfter(NoDisplay):
     """Requests a stop when so many samples have ended."""
 
-    def __init__(self, stop: Stop, after: int, times: int = 1) -> None:
+    def __init__(self, stop: StopSignal, after: int, times: int = 1) -> None:
         self.stop, self.after, self.times, self.notes = stop, after, times, [""]
 
     def step(self, tally: Tally) -> None:
@@ -280,7 +280,7 @@ class Staggered(DummyJob):
 
 async def test_a_drained_run_repeats_no_step(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    stop = Stop()
+    stop = StopSignal()
     display = StopAfter(stop, 3)
     summary = await finish(
         tmp_path / "r", 12, Staggered(log), stop=stop, display=display, max_connections=4
@@ -298,7 +298,7 @@ async def test_a_drained_run_repeats_no_step(tmp_path: Path) -> None:
 
 
 async def test_stopping_twice_cuts_the_steps_under_way(tmp_path: Path) -> None:
-    stop = Stop()
+    stop = StopSignal()
     job = DummyJob(delay=60.0)
     task = asyncio.create_task(finish(tmp_path / "r", 4, job, stop=stop))
     await asyncio.sleep(0.3)
@@ -565,7 +565,7 @@ async def test_rich_progress_draws_nothing_on_stdout(
 
 async def test_a_part_of_a_run_now_and_the_rest_later(tmp_path: Path) -> None:
     samples = make_samples(9)
-    first = select(samples, limit=4)
+    first = select_samples(samples, limit=4)
     assert first == {sample.id for sample in samples[:4]}
     summary = await finish(tmp_path / "r", 9, limit=4)
     assert {s["id"] for s in read_samples(tmp_path / "r")} == first
@@ -579,8 +579,8 @@ async def test_a_part_of_a_run_now_and_the_rest_later(tmp_path: Path) -> None:
 def test_select() -> None:
     samples = make_samples(6)
     names = [sample.id for sample in samples]
-    assert select(samples) == set(names)
-    assert select(samples, ids=[names[4], names[1]]) == {names[1], names[4]}
-    assert select(samples, ids=[names[4], names[1]], limit=1) == {names[1]}
+    assert select_samples(samples) == set(names)
+    assert select_samples(samples, ids=[names[4], names[1]]) == {names[1], names[4]}
+    assert select_samples(samples, ids=[names[4], names[1]], limit=1) == {names[1]}
     with pytest.raises(UsageError, match=r"Did you mean .*'demo-flat-00000'"):
-        select(samples, ids=["demo-flat-0000"])
+        select_samples(samples, ids=["demo-flat-0000"])

@@ -18,22 +18,22 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.errors import RunError
-from navloom.evals.calls import talk_of
-from navloom.evals.capnav.data import load_benchmark
-from navloom.evals.capnav.made_questions import own_ground
+from navloom.evals.call_log import conversation_of
+from navloom.evals.capnav.benchmark_data import load_benchmark
 from navloom.evals.capnav.scores import read_capnav
-from navloom.evals.kinds import KINDS, get_kind, kind_of
-from navloom.evals.navcraft.relay_map import placed_task, relay_map
-from navloom.evals.navcraft.scores import score_run
-from navloom.evals.navcraft.shown_dataset import (
+from navloom.evals.capnav.synthesis_results import scene_question_map
+from navloom.evals.navcraft.dataset_page import (
     dataset_columns,
     dataset_detail,
     dataset_rows,
     dataset_tables,
 )
+from navloom.evals.navcraft.relay_map import build_relay_task, relay_map
+from navloom.evals.navcraft.scores import score_run
 from navloom.evals.report import blocks as b
 from navloom.evals.run_folder import read_run, read_samples
-from navloom.evals.run_scenes import run_scene, scene_blocks
+from navloom.evals.run_kinds import KINDS, get_kind, kind_of
+from navloom.evals.run_scenes import load_run_scene, scene_blocks
 from navloom.scenes.plan_style import to_words
 from navloom.scenes.scene_uri import load_scene
 from navloom.tools.navcraft.relay import RelayAnswer
@@ -49,7 +49,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 def blocks_in(value: Any) -> Iterator[Any]:
     """All blocks, at any depth."""
-    if isinstance(value, b.Detail):
+    if isinstance(value, b.SampleDetail):
         yield from blocks_in(value.blocks)
     elif isinstance(value, tuple | list):
         for each in value:
@@ -88,13 +88,13 @@ def test_every_line_of_every_kind_turns_into_json(made: Made) -> None:
         columns, pairing = kind.columns(said), kind.pairing()
         assert len({column.name for column in columns}) == len(columns)
         for line in lines:
-            json.dumps(b.record_of(kind.detail(run, line)), allow_nan=False)
+            json.dumps(b.block_to_json(kind.detail(run, line)), allow_nan=False)
             json.dumps([pairing.identity(line), pairing.scores(line)], allow_nan=False)
         firsts = [column.name for column in columns if any(_cell(column, x) for x in lines)]
         assert len(firsts) >= 2, (name, firsts)
         tables = kind.tables(run)
         assert tables, name
-        json.dumps(b.record_of(tables), allow_nan=False)
+        json.dumps(b.block_to_json(tables), allow_nan=False)
 
 
 def _cell(column: Any, line: Any) -> Any:
@@ -138,7 +138,7 @@ def test_lanes_and_tracks_are_the_schedules(made: Made) -> None:
     relays = [line for line in read_samples(run) if line["result"].get("phase_2")]
     assert relays
     for line in relays:
-        task = placed_task(run_scene(run, line["scene"]), line["result"])
+        task = build_relay_task(load_run_scene(run, line["scene"]), line["result"])
         choice = RelayAnswer.model_validate(line["result"]["phase_2"]).choice
         plan, seen = schedule_relay(task, *choice), relay_map(task, choice)
         recorded = line["result"]["navloom"]
@@ -171,13 +171,13 @@ def test_lanes_and_tracks_are_the_schedules(made: Made) -> None:
 def test_tries_are_told_in_the_words_of_the_calls(made: Made) -> None:
     run = made["collab"]
     line = read_samples(run)[0]
-    said = talk_of(run, line["id"])
+    said = conversation_of(run, line["id"])
     assert sum(each.who == "the model" for each in said) == line["usage"]["calls"]
     assert "check_two_path_and_adjacency(" in said[0].text
     assert "phase_2" in said[-1].text
     # What begins a conversation is the prompt, which stands among the calls.
     assert not any("Random seed" in each.text for each in said)
-    assert talk_of(run, "nobody") == ()
+    assert conversation_of(run, "nobody") == ()
 
 
 def test_numbers_are_the_reports(made: Made) -> None:
@@ -226,7 +226,7 @@ def test_a_relay_that_nobody_could_drive_says_so_at_once(made: Made) -> None:
     assert {f.name for f in worth.facts} - {"type"} == {row[0] for row in means.rows}
 
 
-def detail_of(run: Path, line: dict[str, Any]) -> b.Detail:
+def detail_of(run: Path, line: dict[str, Any]) -> b.SampleDetail:
     detail = kind_of(run).detail
     assert detail is not None
     return detail(run, line)
@@ -274,12 +274,12 @@ def test_what_must_open_together_comes_first_and_the_cut_after_it(made: Made) ->
 
 
 def test_rooms_have_the_plans_names_wherever_the_page_speaks(made: Made) -> None:
-    assert "Kitchen 10" in own_ground(load_scene("home:4")).names.values()
+    assert "Kitchen 10" in scene_question_map(load_scene("home:4")).names.values()
     for line in read_samples(made["capnav"])[:6]:
         said = next(x for x in blocks_in(detail_of(made["capnav"], line)) if hasattr(x, "said"))
         told = {each.who: each.text for each in said.said}
         nodes = [n for n in line["result"]["nodes"] or () if n]
-        scene = run_scene(made["capnav"], line["scene"])
+        scene = load_run_scene(made["capnav"], line["scene"])
         region = [to_words(scene.viewpoint_by_id[node].region or "") for node in nodes]
         assert told.get("by way of", "") == " → ".join(region)
         assert told["on the plan"].startswith("from ")
@@ -339,10 +339,10 @@ def test_a_dataset_is_shown_as_a_run_is(made: Made, tmp_path: Path) -> None:
     names = [column.name for column in dataset_columns()]
     assert {"faults", "alpha", "gain", "instruction"} <= set(names)
     for row in rows:
-        json.dumps(b.record_of(dataset_detail(file, row)), allow_nan=False)
+        json.dumps(b.block_to_json(dataset_detail(file, row)), allow_nan=False)
     shown = list(blocks_in(dataset_detail(file, rows[1])))
     assert any(isinstance(block, b.SceneMap) and block.tracks for block in shown)
-    json.dumps(b.record_of(dataset_tables(file, rows)), allow_nan=False)
+    json.dumps(b.block_to_json(dataset_tables(file, rows)), allow_nan=False)
 
 
 def test_a_home_has_its_rooms_and_links() -> None:
@@ -350,4 +350,4 @@ def test_a_home_has_its_rooms_and_links() -> None:
     found = {getattr(x, "table", x).title: x for x in scene_blocks(scene)}
     assert len(found["Rooms"].table.rows) == len(scene.regions)  # type: ignore[union-attr]
     assert len(found["Links"].table.rows) == len(scene.links)  # type: ignore[union-attr]
-    json.dumps(b.record_of(list(found.values())), allow_nan=False)
+    json.dumps(b.block_to_json(list(found.values())), allow_nan=False)

@@ -9,15 +9,15 @@ import time
 
 import pytest
 
-from navloom.evals.session import Stop
+from navloom.evals.session import StopSignal
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_each_signal_is_a_request(number: signal.Signals) -> None:
-    before, stop = signal.getsignal(number), Stop()
+    before, stop = signal.getsignal(number), StopSignal()
 
     async def pressed() -> None:
-        with stop.at_signals():
+        with stop.on_signals():
             for wanted in (1, 2):
                 os.kill(os.getpid(), number)
                 async with asyncio.timeout(5):
@@ -29,10 +29,10 @@ def test_each_signal_is_a_request(number: signal.Signals) -> None:
 
 
 def test_a_loop_that_is_blocked_is_left_at_the_second() -> None:
-    stop, reached = Stop(), []
+    stop, reached = StopSignal(), []
 
     async def blocked() -> None:
-        with stop.at_signals():
+        with stop.on_signals():
             os.kill(os.getpid(), signal.SIGINT)
             reached.append("first")
             os.kill(os.getpid(), signal.SIGINT)

@@ -11,7 +11,7 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.errors import RunError
-from navloom.evals.run_folder import each_sample, read_samples
+from navloom.evals.run_folder import iter_samples, read_samples
 from navloom.files import encode_line
 from tests.evals.lines import checked, records, rewrite
 
@@ -61,7 +61,7 @@ def test_any_byte_of_a_line(run: Path) -> None:
         with pytest.raises(RunError, match=r"line [12]: "):
             read_samples(run)
         with pytest.raises(RunError, match=r"line [12]: "):
-            list(each_sample(run))
+            list(iter_samples(run))
 
 
 def test_a_check_that_was_taken_off(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -204,6 +204,6 @@ def test_no_reader_and_no_export_sees_a_check(run: Path) -> None:
     assert (run / "samples.jsonl").read_text().splitlines()[0] + "\n" == checked(
         run, read_samples(run)[0]
     )
-    assert not any("check" in row for row in [*read_samples(run), *each_sample(run)])
+    assert not any("check" in row for row in [*read_samples(run), *iter_samples(run)])
     assert main(["export", str(run), "--out", str(run.parent / "x.jsonl")]) == 0
     assert "check" not in json.loads((run.parent / "x.jsonl").read_text().splitlines()[0])

@@ -20,11 +20,11 @@ from langgraph.graph import START, MessagesState, StateGraph
 
 from navloom.errors import ScriptError
 from navloom.evals.navcraft.request import SynthRequest
-from navloom.evals.one_sample import run_sample
 from navloom.evals.progress import NoDisplay
 from navloom.evals.run_folder import read_samples
-from navloom.evals.runner import run_batch, run_kind
-from navloom.evals.session import Session, Stop
+from navloom.evals.runner import run_batch, run_request
+from navloom.evals.sample_runner import run_sample
+from navloom.evals.session import Session, StopSignal
 from navloom.graphs.tool_loop import answer_tool_calls
 from navloom.models import get_model
 from navloom.models.model_call import CallSettings, acall
@@ -33,7 +33,7 @@ from navloom.models.response_cache import ResponseCache
 from navloom.models.scripted import ScriptedChatModel
 from navloom.models.spans import END_S, agent_span, run_span, trace_context, tracing
 from navloom.models.structured_output import bind
-from navloom.testing import ModelServer, Status, brain
+from navloom.testing import ModelServer, Status, reply_with
 from tests.evals.dummy import DummyJob, make_samples, open_folder
 from tests.models.collector import Collector, Seen, tree
 
@@ -73,7 +73,7 @@ def synth(
     out: Path, n: int = 3, kind: Any = "collab", model: str = "builtin/heuristic", **session: Any
 ) -> Any:
     asked = SynthRequest(kind=kind, spec="demo:flat", n=n, model=model)
-    return run_kind(asked, out, Session(**session))
+    return run_request(asked, out, Session(**session))
 
 
 def by_name(spans: list[Seen], name: str) -> list[Seen]:
@@ -210,7 +210,7 @@ def test_a_call_to_a_server_says_how_often_it_was_tried(
     collector: Collector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     faults = [Status(429, retry_after=0.01)]
-    with ModelServer(brain(get_model("builtin/heuristic")), faults=faults) as server:
+    with ModelServer(reply_with(get_model("builtin/heuristic")), faults=faults) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
         synth(tmp_path, n=1, kind="single", model="openai/gpt-4o-mini")
@@ -225,7 +225,7 @@ def test_a_call_to_a_server_says_how_often_it_was_tried(
 
 
 def test_a_sample_that_breaks_and_one_that_is_stopped(collector: Collector, tmp_path: Path) -> None:
-    stop, samples = Stop(), make_samples(3)
+    stop, samples = StopSignal(), make_samples(3)
     job = DummyJob(delay=0.02, breaks={samples[0].id: 1})
 
     class Stopping(NoDisplay):

@@ -14,11 +14,11 @@ from navloom.evals.report.blocks import (
     Segment,
     Transcript,
     Variants,
-    record_of,
+    block_to_json,
 )
-from navloom.evals.report.blocks import Said as Turn
-from navloom.evals.report.document import Table
-from navloom.evals.report.writers import markdown, screen
+from navloom.evals.report.blocks import Utterance as Turn
+from navloom.evals.report.formatting import Table
+from navloom.evals.report.report_files import blocks_to_markdown, terminal_screen
 
 GOOD, BAD = Segment(name="good", count=3), Segment(name="bad", count=0.5)
 BLOCKS: list[Block] = [
@@ -37,7 +37,7 @@ BLOCKS: list[Block] = [
 
 
 def test_markdown_holds_every_text_and_number() -> None:
-    assert markdown(BLOCKS).split("\n\n") == [
+    assert blocks_to_markdown(BLOCKS).split("\n\n") == [
         "# A &lt;run>",
         "It went well.",
         "## Counts",
@@ -57,19 +57,19 @@ def test_markdown_holds_every_text_and_number() -> None:
 
 
 def test_a_screen_has_the_first_open_table_and_no_row_of_others() -> None:
-    text, table = screen(BLOCKS)
+    text, table = terminal_screen(BLOCKS)
     assert text == "A <run>\n\nIt went well.\n\n"
     assert table.title == "Scores"
     assert (table.header, table.rows) == (("run", "SR"), (("a", "50.0%"),))
 
 
 def test_each_run_of_several_has_its_own_table_on_the_screen() -> None:
-    shown = screen([*BLOCKS, Prose(title="Another", text=""), *BLOCKS[-2:]])
+    shown = terminal_screen([*BLOCKS, Prose(title="Another", text=""), *BLOCKS[-2:]])
     assert [each if isinstance(each, str) else each.title for each in shown] == [
         "A <run>\n\nIt went well.\n\n", "Scores", "Another\n\n", "Scores",
     ]  # fmt: skip
 
 
 def test_a_page_has_every_block_by_its_name() -> None:
-    names = [each["block"] for each in record_of(BLOCKS)]
+    names = [each["block"] for each in block_to_json(BLOCKS)]
     assert names == [each.__class__.__name__ for each in BLOCKS]

@@ -10,7 +10,7 @@ from navloom.graphs.annotation import room_typing
 from navloom.graphs.navcraft import collab as navcraft_collab
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.models import get_model
-from navloom.testing import ModelServer, brain
+from navloom.testing import ModelServer, reply_with
 from tests.graphs.states import run
 from tests.tools.navcraft.worlds import row_house
 
@@ -24,7 +24,7 @@ def client(provider: str, server: ModelServer) -> Any:
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_single_and_collab(provider: str) -> None:
-    with ModelServer(brain(get_model("builtin/heuristic"))) as server:
+    with ModelServer(reply_with(get_model("builtin/heuristic"))) as server:
         model = client(provider, server)
         for graph, module, given in (
             (navcraft_single.graph, navcraft_single, {"seed": 3}),
@@ -42,7 +42,7 @@ def test_single_and_collab(provider: str) -> None:
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_names_are_held_on_the_wire(provider: str) -> None:
-    with ModelServer(brain(get_model("builtin/heuristic"))) as server:
+    with ModelServer(reply_with(get_model("builtin/heuristic"))) as server:
         context = navcraft_single.Context(scene=row_house(), model=client(provider, server))
         run(navcraft_single.graph, {"seed": 3}, context=context)
         body = server.calls[0].body
@@ -62,7 +62,7 @@ def test_room_typing(provider: str) -> None:
             for region in rooms.regions
         )
     )
-    with ModelServer(brain(get_model("builtin/heuristic"))) as server:
+    with ModelServer(reply_with(get_model("builtin/heuristic"))) as server:
         context = room_typing.Context(scene=hidden, model=client(provider, server))
         end = run(room_typing.graph, {"seed": 1}, context=context)
     assert set(end["result"]["types"]) == {"Study_4"}

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from navloom.evals.judging.calibration import truths
+from navloom.evals.judging.calibration import load_truths
 from navloom.judges.reason_items import KINDS, SETS, Wordings, load_wordings, make_items
 from navloom.judges.traversability import read_record
 
 
 @pytest.fixture(scope="module")
 def items():
-    return make_items(truths("demo:"), n=300, seed=1)
+    return make_items(load_truths("demo:"), n=300, seed=1)
 
 
 @pytest.mark.slow
@@ -75,13 +75,13 @@ def test_an_injected_item_is_its_base_and_a_payload(items) -> None:
 
 @pytest.mark.slow
 def test_the_same_seed_makes_the_same_items(items) -> None:
-    assert make_items(truths("demo:"), n=300, seed=1) == items
-    assert make_items(truths("demo:"), n=300, seed=2) != items
+    assert make_items(load_truths("demo:"), n=300, seed=1) == items
+    assert make_items(load_truths("demo:"), n=300, seed=2) != items
 
 
 @pytest.mark.slow
 @pytest.mark.realdata
 def test_the_benchmark_gives_four_hundred_items_from_all_scenes(data_dir: Path) -> None:
-    made = make_items(truths(f"capnav:{data_dir / 'capnav'}"))
+    made = make_items(load_truths(f"capnav:{data_dir / 'capnav'}"))
     assert len(made) >= 400
     assert len({item.scene for item in made}) == 30

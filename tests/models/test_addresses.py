@@ -11,14 +11,14 @@ from navloom.cli.main import main
 from navloom.errors import UsageError
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_samples
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.evals.session import Session
 from navloom.models import model_spec
 from navloom.models.model_registry import get_model, resolve_model
 from navloom.models.model_spec import AddressError, allow, distrust, origin_of, trust
 from navloom.testing.faults import Status
-from navloom.testing.server import ModelServer
-from navloom.testing.wire import brain
+from navloom.testing.mock_server import ModelServer
+from navloom.testing.wire_protocols import reply_with
 from tests.cli.pseudo_terminal import Terminal
 
 KEY = "sk-the-users-own-key-0001"
@@ -104,7 +104,7 @@ def test_a_strangers_run_gets_no_key_until_it_is_allowed(
     with ModelServer(["no"], faults=lambda _: Status(500)) as recorder:
         model = f"openai/gpt-4o-mini,base_url={recorder.openai_url}"
         request = SynthRequest(kind="single", spec="demo:flat", n=2, model=model)
-        run_kind(request, tmp_path / "r", Session(max_retries=0))
+        run_request(request, tmp_path / "r", Session(max_retries=0))
         strangers = len(recorder.calls)
         forget()
         assert main(["retry", str(tmp_path / "r")]) == 1
@@ -121,7 +121,7 @@ def test_ones_own_run_goes_on_unasked(tmp_path: Path) -> None:
     words = ["synth", "single", "demo:flat", "--n", "2", "--max-retries", "0", "--display", "none"]
     numbers = iter(range(100))
     with ModelServer(
-        brain(get_model("builtin/heuristic")),
+        reply_with(get_model("builtin/heuristic")),
         faults=lambda _: Status(500) if next(numbers) < 4 else None,
     ) as server:
         model = f"openai/gpt-4o-mini,base_url={server.openai_url}"
@@ -136,7 +136,7 @@ def test_a_run_config_gets_no_key_and_cannot_allow_itself(
 ) -> None:
     config, out = tmp_path / "c.yaml", tmp_path / "r"
     words = ["synth", "single", "demo:flat", "--run-config", str(config), "--out", str(out)]
-    with ModelServer(brain(get_model("builtin/heuristic"))) as recorder:
+    with ModelServer(reply_with(get_model("builtin/heuristic"))) as recorder:
         named = {"n": 1, "model": f"openai/any,base_url={recorder.openai_url}"}
         config.write_text(json.dumps(named))
         assert main(words) == 1
@@ -156,7 +156,7 @@ def test_a_run_config_gets_no_key_and_cannot_allow_itself(
 
 def test_a_file_of_roles_gets_no_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = tmp_path / "c.yaml"
-    with ModelServer(brain(get_model("builtin/heuristic"))) as recorder:
+    with ModelServer(reply_with(get_model("builtin/heuristic"))) as recorder:
         config.write_text(
             json.dumps({"model-role": [f"generator=openai/any,base_url={recorder.openai_url}"]})
         )
@@ -170,7 +170,7 @@ def test_a_file_of_roles_gets_no_key(tmp_path: Path, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(("answer", "code"), [("y", 0), ("", 1)])
 def test_a_person_at_a_terminal_is_asked(answer: str, code: int, tmp_path: Path) -> None:
     config = tmp_path / "c.yaml"
-    with ModelServer(brain(get_model("builtin/heuristic"))) as recorder:
+    with ModelServer(reply_with(get_model("builtin/heuristic"))) as recorder:
         config.write_text(
             json.dumps({"n": 1, "model": f"openai/any,base_url={recorder.openai_url}"})
         )

@@ -16,7 +16,7 @@ from navloom.models.model_call import acall, call_settings
 from navloom.models.model_registry import get_model
 from navloom.models.usage import reply_usage
 from navloom.testing import Cut, Fault, Garble, ModelServer, Stall, Status
-from navloom.testing.wire import OpenAI
+from navloom.testing.wire_protocols import OpenAIWire
 
 SAID = "I am in the kitchen now, and a window is open."
 CALLS = AIMessage("Wait.", tool_calls=[{"name": "go_to", "args": {"place": "attic"}, "id": "1"}])
@@ -168,7 +168,7 @@ async def test_who_else_has_it_streamed_gets_no_half_reply_either(wire: str) -> 
 
 
 async def test_a_server_that_cannot_stream_is_asked_for_the_whole() -> None:
-    body = OpenAI().reply({"model": "m", "messages": []}, AIMessage(SAID), 0)
+    body = OpenAIWire().reply({"model": "m", "messages": []}, AIMessage(SAID), 0)
     reply, told, streamed = await heard("openai", Garble(json.dumps(body).encode()))
     assert (reply.text, told, streamed) == (SAID, [], [True, False])
 

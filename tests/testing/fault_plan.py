@@ -18,7 +18,7 @@ from hashlib import blake2b
 from typing import Any, TypeAlias
 
 from navloom.testing.faults import Fault
-from navloom.testing.wire import Call
+from navloom.testing.wire_protocols import WireCall
 
 Maker: TypeAlias = Callable[[random.Random, str], Fault]
 """Draws a fault, given dice and the name of the protocol."""
@@ -69,7 +69,7 @@ class ConversationPlan:
             return None
         return Fate(dice.randrange(_FIRST_TURNS), dice.random() < self._for_good)
 
-    def meet(self, call: Call) -> Fault | None:
+    def meet(self, call: WireCall) -> Fault | None:
         """The fault that a call meets."""
         name, turn = conversation(call.body)
         fate = self.fate(name)

@@ -39,8 +39,8 @@ from navloom.cli.main import main as navloom
 from navloom.evals.navcraft.export import export_run
 from navloom.evals.run_folder import read_samples
 from navloom.models import get_model
-from navloom.testing.server import ModelServer
-from navloom.testing.wire import Call, brain
+from navloom.testing.mock_server import ModelServer
+from navloom.testing.wire_protocols import WireCall, reply_with
 
 AT_ONCE = 4
 _SAMPLES_A_KILL = 6
@@ -119,7 +119,7 @@ def kill_many(folder: Path, kills: int, *, seed: int = 0, kind: str = "single") 
             end by itself.
     """
     began, samples = time.monotonic(), kills * _SAMPLES_A_KILL
-    thinker = brain(get_model("builtin/heuristic"))
+    thinker = reply_with(get_model("builtin/heuristic"))
     with ModelServer(thinker) as server:
         finish(server, folder / "whole", samples, kind)
         needed = asked(server)
@@ -177,7 +177,7 @@ def told(folder: Path, needed: Counter[str], again: Counter[str], lost: set[str]
 def slow(answer: Any) -> Any:
     """The same answers, later."""
 
-    def reply(call: Call) -> AIMessage:
+    def reply(call: WireCall) -> AIMessage:
         time.sleep(_REPLY_S)
         said: AIMessage = answer(call)
         return said

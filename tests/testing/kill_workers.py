@@ -19,8 +19,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from navloom.models import get_model
-from navloom.testing.server import ModelServer
-from navloom.testing.wire import brain
+from navloom.testing.mock_server import ModelServer
+from navloom.testing.wire_protocols import reply_with
 from tests.testing import kill
 from tests.testing.kill import AT_ONCE, Outcome
 
@@ -43,7 +43,7 @@ def kill_workers(folder: Path, kills: int, *, seed: int = 0) -> Outcome:
         RuntimeError: the run was over before it had been killed so often.
     """
     began, samples, dice = time.monotonic(), kills * _SAMPLES_A_KILL, random.Random(seed)
-    thinker = brain(get_model("builtin/heuristic"))
+    thinker = reply_with(get_model("builtin/heuristic"))
     with ModelServer(thinker) as server:
         kill.finish(server, folder / "whole", samples, "single")
         needed = kill.asked(server)

@@ -34,8 +34,8 @@ from navloom.evals.session import Sample, Session, make_id, sample_seed
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.models import get_model, model_call
 from navloom.models.call_failure import RetryPolicy
-from navloom.testing.server import ModelServer
-from navloom.testing.wire import brain
+from navloom.testing.mock_server import ModelServer
+from navloom.testing.wire_protocols import reply_with
 from tests.testing.catalogue import Kind
 from tests.testing.fault_plan import ConversationPlan
 
@@ -174,7 +174,7 @@ async def _run(
     lost = _lost(kind, samples, plan)
     attempts = _Attempts()
     began = time.monotonic()
-    thinker = brain(get_model("builtin/heuristic"))
+    thinker = reply_with(get_model("builtin/heuristic"))
     with (
         ModelServer(thinker, faults=plan) as server,
         tempfile.TemporaryDirectory() as path,

@@ -17,7 +17,6 @@ from navloom.models.model_call import acall
 from navloom.models.model_registry import get_model
 from navloom.testing import (
     BadArguments,
-    Call,
     Cut,
     Empty,
     Fault,
@@ -28,8 +27,9 @@ from navloom.testing import (
     Stall,
     Status,
     UnknownTool,
+    WireCall,
 )
-from navloom.testing.wire import OpenAI
+from navloom.testing.wire_protocols import OpenAIWire
 from tests.testing.catalogue import KINDS, kind_of
 from tests.testing.fault_plan import ConversationPlan
 
@@ -155,7 +155,8 @@ def _body(seed: int, turn: int) -> dict[str, Any]:
 
 def _drawn(plan: ConversationPlan, seeds: list[int]) -> dict[tuple[int, int, int], bool]:
     return {
-        (seed, turn, again): plan.meet(Call(0, OpenAI(), _body(seed, turn), {}, "")) is not None
+        (seed, turn, again): plan.meet(WireCall(0, OpenAIWire(), _body(seed, turn), {}, ""))
+        is not None
         for seed in seeds
         for turn in range(3)
         for again in range(4)

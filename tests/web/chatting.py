@@ -15,8 +15,8 @@ import httpx
 from navloom.graphs.chat.state import Context
 from navloom.models.model_registry import get_model
 from navloom.sim.registry import get_simulator
-from navloom.web.chat_room import ChatRoom
-from navloom.web.chat_sitting import Sitting
+from navloom.web.chat_service import ChatService
+from navloom.web.chat_session import LiveChat
 from navloom.web.documents import Documents
 from tests.web.conftest import TOKEN, Served, serving
 
@@ -26,7 +26,7 @@ HOME = "demo:house"
 class Chatting:
     """What a page may tell and ask."""
 
-    def __init__(self, served: Served, room: ChatRoom) -> None:
+    def __init__(self, served: Served, room: ChatService) -> None:
         self.served, self.room = served, room
         self.http = httpx.Client(
             base_url=served.origin,
@@ -41,7 +41,7 @@ class Chatting:
     def ask(self, what: str) -> Any:
         return self.http.get(f"/chat/{what}").json()
 
-    def sitting(self, thread: str) -> Sitting:
+    def sitting(self, thread: str) -> LiveChat:
         return self.room._sittings[thread]
 
     def open(self, thread: str, after: str = "") -> dict[str, Any]:
@@ -92,7 +92,7 @@ def chatting(
         made = get_model(model) if isinstance(model, str) else model
         return Context(model=made, simulator=get_simulator("graph", home))
 
-    room = ChatRoom(make, folder, **{"pace": 0.0, **how})
+    room = ChatService(make, folder, **{"pace": 0.0, **how})
     with serving(Documents([]), [room]) as served:
         made = Chatting(served, room)
         with made.http:

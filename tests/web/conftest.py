@@ -16,8 +16,8 @@ import uvicorn
 from navloom.cli.main import main
 from navloom.web.app import make_app
 from navloom.web.documents import Documents
-from navloom.web.opening import open_sources
-from navloom.web.room import WebRoom
+from navloom.web.source_discovery import open_sources
+from navloom.web.web_service import WebService
 
 TOKEN = "a-token-of-the-tests-0123456789"
 
@@ -55,7 +55,7 @@ class Served:
 
 
 @contextmanager
-def serving(documents: Documents, rooms: Sequence[WebRoom] = ()) -> Iterator[Served]:
+def serving(documents: Documents, rooms: Sequence[WebService] = ()) -> Iterator[Served]:
     """A server over documents and rooms, until the end of the block."""
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))

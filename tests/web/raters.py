@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from navloom.evals.people.study_folder import People, read_links
+from navloom.evals.people.study_folder import PeopleStudy, read_rater_tokens
 from navloom.web.documents import Documents
-from navloom.web.opening import open_sources
-from navloom.web.people_room import PeopleRoom
+from navloom.web.rating_service import RatingService
+from navloom.web.source_discovery import open_sources
 from tests.web.browsing import Watched
 from tests.web.conftest import Served, serving
 
@@ -27,13 +27,13 @@ Rule = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
 def asked(*studies: Path) -> Iterator[Served]:
     """A server of studies, as ``navloom view`` serves them."""
     documents = Documents(open_sources([str(each) for each in studies], print))
-    with serving(documents, [PeopleRoom(studies)]) as served:
+    with serving(documents, [RatingService(studies)]) as served:
         yield served
 
 
-def link(served: Served, people: People, rater: str) -> str:
+def link(served: Served, people: PeopleStudy, rater: str) -> str:
     """A rater's link."""
-    return f"{served.origin}/#rater={read_links(people.path)[rater]}"
+    return f"{served.origin}/#rater={read_rater_tokens(people.path)[rater]}"
 
 
 def marks_of(item: dict[str, Any]) -> dict[str, tuple[int, float, float]]:

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from navloom.cli.main import main
-from navloom.evals.kinds import KINDS
+from navloom.evals.run_kinds import KINDS
 from navloom.web.bundle import write_bundle
 from navloom.web.documents import Documents
-from navloom.web.opening import open_sources
+from navloom.web.source_discovery import open_sources
 from tests.evals.every_kind import make_every_kind
 from tests.web.browsing import addresses, browser, needs_browser, page_of, static_host
 from tests.web.conftest import Served, serving

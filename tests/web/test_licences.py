@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from navloom.evals.calls import calls_of
-from navloom.evals.run_folder import each_sample
+from navloom.evals.call_log import read_calls
+from navloom.evals.run_folder import iter_samples
 from navloom.web import documents as module
 from navloom.web.documents import Documents
-from navloom.web.opening import open_sources
+from navloom.web.source_discovery import open_sources
 
 
 def texts(value: Any) -> Iterator[str]:
@@ -38,10 +38,10 @@ def kept(monkeypatch: pytest.MonkeyPatch, runs: Path) -> Documents:
 @pytest.mark.slow
 def test_captions_prompts_and_plans_stay_out(kept: Documents, runs: Path) -> None:
     secret: set[str] = set()
-    for line in each_sample(runs / "heuristic"):
+    for line in iter_samples(runs / "heuristic"):
         for step in line["result"]["steps"]:
             secret |= {option["description"] for option in step["options"]}
-        for call in calls_of(runs / "heuristic", line["id"]):
+        for call in read_calls(runs / "heuristic", line["id"]):
             secret |= {said for each in call.messages for said in texts(each)}
     secret = {each for each in secret if len(each) > 20}
     assert len(secret) > 20

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from navloom.cli.main import main
-from navloom.evals.kinds import KINDS
+from navloom.evals.run_kinds import KINDS
 from tests.evals.capnav.world import write_world
 
 pytestmark = pytest.mark.slow
@@ -20,7 +20,7 @@ import json, sys
 from navloom.cli import view
 from navloom.web.app import make_app
 from navloom.web.documents import Documents
-from navloom.web.opening import open_sources
+from navloom.web.source_discovery import open_sources
 
 documents = Documents(open_sources(sys.argv[1:], print))
 looked = ["list", "compare/0/1", "compare/0/1/" + documents.sources[0].rows()[0].id]

@@ -12,17 +12,17 @@ import pytest
 
 import navloom.web
 from navloom.evals.report.blocks import (
-    Frame,
     Lane,
+    MapFrame,
     MapMark,
     MapOption,
     MapRoute,
     SceneMap,
     Span,
     Track,
-    record_of,
+    block_to_json,
 )
-from navloom.evals.run_scenes import spots_of
+from navloom.evals.run_scenes import viewpoints_on_plan
 from navloom.scenes.plan_data import plan_data
 from navloom.scenes.plan_svg import plan_drawing
 from navloom.scenes.scene_uri import load_scene
@@ -55,12 +55,12 @@ def opened() -> Iterator[Any]:
 def _walk() -> tuple[Any, SceneMap]:
     """A way over both floors of a home, its options, a robot in time."""
     scene = load_scene("home:4")
-    points = spots_of(scene, [v.id for v in scene.viewpoints])
+    points = viewpoints_on_plan(scene, [v.id for v in scene.viewpoints])
     one = next(p for p in points if p[0] == 1)
     two = next(p for p in points if p[0] == 2)
     way = (one, next(p for p in points if p[0] == 1 and p != one), two)
     frames = tuple(
-        Frame(
+        MapFrame(
             at=k,
             title=f"Step {k + 1}: {HOSTILE if k == 1 else 'goes on'}",
             options=(MapOption(number="1", at=way[min(k + 1, 2)], chosen=True, right=True),),
@@ -97,7 +97,7 @@ def page(opened: Any, tmp_path: Path, request: pytest.FixtureRequest) -> Iterato
         ]
     shutil.copytree(STATIC, tmp_path / "static")
     folder = tmp_path / "static"
-    said = json.dumps({"block": record_of(block), "drawing": drawing})
+    said = json.dumps({"block": block_to_json(block), "drawing": drawing})
     (folder / "data.js").write_text(f"const DATA = {said};")
     (folder / "go.js").write_text(GO)
     tags = "".join(f'<script src="{name}"></script>' for name in SCRIPTS)

@@ -13,7 +13,7 @@ import pytest
 from navloom.scenes.scene_uri import load_scene
 from navloom.web.bundle import write_bundle
 from navloom.web.documents import Documents
-from navloom.web.opening import open_sources
+from navloom.web.source_discovery import open_sources
 from tests.evals.lines import rewrite
 from tests.web.browsing import Watched, browser, needs_browser, page_of
 

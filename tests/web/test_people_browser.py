@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from navloom.cli.main import main
-from navloom.evals.people.form import read_form
-from navloom.evals.people.people_study import study_people
-from navloom.evals.people.ratings_file import take_answers
-from navloom.evals.people.study_folder import People, read_people
-from navloom.web.people_file import write_forms
+from navloom.evals.people.people_study import prepare_study
+from navloom.evals.people.rating_form import read_form
+from navloom.evals.people.ratings_file import import_answers
+from navloom.evals.people.study_folder import PeopleStudy, read_people_study
+from navloom.web.offline_forms import write_forms
 from tests.web.browsing import browser, needs_browser, page_of
 from tests.web.raters import Rule, asked, by_length, link, planner, rate, say
 
@@ -36,7 +36,7 @@ def opened(judged: Path) -> Iterator[Any]:
         yield made
 
 
-def made(form: str, runs: Path, judged: Path, out: Path, raters: int = 2) -> People:
+def made(form: str, runs: Path, judged: Path, out: Path, raters: int = 2) -> PeopleStudy:
     sources = {
         "relay": [runs / "relays"],
         "instruction": [runs / "heuristic"],
@@ -44,7 +44,7 @@ def made(form: str, runs: Path, judged: Path, out: Path, raters: int = 2) -> Peo
         "grade": [judged],
     }[form]
     named = [str(each) for each in sources]
-    return study_people(read_form(form), named, out, raters=raters, n=4)
+    return prepare_study(read_form(form), named, out, raters=raters, n=4)
 
 
 RULES: dict[str, Rule] = {
@@ -74,7 +74,7 @@ def test_scripted_raters_go_through_each_form(
                 assert watched.page.inner_text("h1") == "Done"
                 assert watched.violations() == []
                 assert watched.wrong == []
-    counted = read_people(people.path).counted()
+    counted = read_people_study(people.path).counted()
     assert {name: len(said) for name, said in counted.items()} == dict.fromkeys(people.raters, many)
     assert all(each.seconds > 0 for said in counted.values() for each in said.values())
     for file in people.path.iterdir():
@@ -94,7 +94,7 @@ def test_who_is_killed_half_way_goes_on_in_another_browser(
         assert rate(watched, rule, most=2) == 2
         watched.page.keyboard.press("1")
         watched.page.context.close()
-    before = read_people(people.path).counted()["rater-1"]
+    before = read_people_study(people.path).counted()["rater-1"]
     assert len(before) == 2
     with asked(people.path) as served, page_of(opened, served.origin) as watched:
         watched.open(link(served, people, "rater-1"))
@@ -104,7 +104,7 @@ def test_who_is_killed_half_way_goes_on_in_another_browser(
         watched.page.reload()
         watched.settle()
         assert watched.page.inner_text("h1") == "Done"
-    after = read_people(people.path).counted()["rater-1"]
+    after = read_people_study(people.path).counted()["rater-1"]
     assert len(after) == len(people.items)
     assert {name: after[name] for name in before} == before
 
@@ -171,7 +171,7 @@ def test_a_raters_page_by_hand(opened: Any, runs: Path, judged: Path, tmp_path: 
         page.get_by_role("button", name="pause").click()
         page.wait_for_url("**/pause")
         assert watched.violations() == []
-        now = read_people(people.path)
+        now = read_people_study(people.path)
         (said,) = now.counted()["rater-1"].values()
         assert said.answers["type"] == "A2"
         assert said.answers["transfer"]["region"] == named
@@ -180,7 +180,7 @@ def test_a_raters_page_by_hand(opened: Any, runs: Path, judged: Path, tmp_path: 
         page.get_by_role("button", name="withdraw").click()
         page.get_by_role("button", name="yes, withdraw").click()
         page.wait_for_selector("text=never counted. You can close")
-        assert read_people(people.path).counted()["rater-1"] == {}
+        assert read_people_study(people.path).counted()["rater-1"] == {}
         assert watched.wrong == []
 
 
@@ -227,7 +227,7 @@ def test_next_is_the_next_item_and_what_was_skipped_is_gone_through(
         watched.settle()
         assert page.get_by_text("You skipped").count() == 0
         assert watched.wrong == []
-    assert len(read_people(people.path).counted()["rater-1"]) == many
+    assert len(read_people_study(people.path).counted()["rater-1"]) == many
 
 
 def test_what_cannot_be_saved_is_said_and_stands(
@@ -248,7 +248,7 @@ def test_what_cannot_be_saved_is_said_and_stands(
         assert page.locator(".asked input:checked").count() == 3
         page.keyboard.press("]")
         page.wait_for_url("**/item/2")
-    (said,) = read_people(people.path).counted()["rater-1"].values()
+    (said,) = read_people_study(people.path).counted()["rater-1"].values()
     assert said.answers["clarity"] == 5
 
 
@@ -274,7 +274,7 @@ def test_seconds_run_only_while_the_page_is_seen(
         say(watched, {"": 3})
         with page.expect_response("**/people/say"):
             page.keyboard.press("]")
-    (said,) = read_people(people.path).counted()["rater-1"].values()
+    (said,) = read_people_study(people.path).counted()["rater-1"].values()
     assert 12 <= said.seconds < 60
 
 
@@ -303,9 +303,9 @@ def test_the_form_as_one_file(opened: Any, runs: Path, judged: Path, tmp_path: P
     file = tmp_path / "answers.json"
     assert json.loads(file.read_text())["rater"] == "rater-1"
     many = len(people.items)
-    assert take_answers(people.path, [file]) == [(file, many + 1, many + 1)]
-    assert take_answers(people.path, [file]) == [(file, 0, many + 1)]
-    said = read_people(people.path).counted()["rater-1"]
+    assert import_answers(people.path, [file]) == [(file, many + 1, many + 1)]
+    assert import_answers(people.path, [file]) == [(file, 0, many + 1)]
+    said = read_people_study(people.path).counted()["rater-1"]
     assert [each.answers["clarity"] for each in said.values()] == [4] * many
 
 

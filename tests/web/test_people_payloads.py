@@ -9,13 +9,19 @@ from typing import Any
 
 import pytest
 
-from navloom.evals.people.form import Form, read_form
-from navloom.evals.people.people_study import assign
+from navloom.evals.people.people_study import assign_items
 from navloom.evals.people.rated_items import read_relays, relay_items
-from navloom.evals.people.ratings_file import RatingsFile
-from navloom.evals.people.study_folder import Item, People, Rating, make_people, read_people
-from navloom.web.people_file import write_forms
-from navloom.web.people_source import PeopleSource
+from navloom.evals.people.rating_form import RatingForm, read_form
+from navloom.evals.people.ratings_file import RatingsWriter
+from navloom.evals.people.study_folder import (
+    PeopleStudy,
+    RatedItem,
+    Rating,
+    read_people_study,
+    write_people_study,
+)
+from navloom.web.offline_forms import write_forms
+from navloom.web.study_source import StudySource
 from tests.web.browsing import browser, needs_browser, page_of
 from tests.web.raters import asked, link
 from tests.web.test_payloads import PAYLOADS, harmless
@@ -35,26 +41,28 @@ def spoiled(value: Any, payloads: Any, key: str = "") -> Any:
 
 
 @pytest.fixture
-def people(runs: Path, tmp_path: Path) -> People:
+def people(runs: Path, tmp_path: Path) -> PeopleStudy:
     """A study of relays whose every text has payloads, and answers with them."""
     payloads = cycle(PAYLOADS)
     form = read_form("relay")
     found = list(relay_items(form, read_relays(str(runs / "relays"), print), print))
-    items = [Item.model_validate(spoiled(each.model_dump(mode="json"), payloads)) for each in found]
+    items = [
+        RatedItem.model_validate(spoiled(each.model_dump(mode="json"), payloads)) for each in found
+    ]
     told = form.model_dump(mode="json", exclude_defaults=True)
-    form = Form.model_validate(spoiled(told, payloads) | {"overlap": 2})
-    dealt, _ = assign(items, ["rater-1", "rater-2"], form, 0)
+    form = RatingForm.model_validate(spoiled(told, payloads) | {"overlap": 2})
+    dealt, _ = assign_items(items, ["rater-1", "rater-2"], form, 0)
     folder = tmp_path / "asked"
     folder.mkdir()
-    made = make_people(folder, form, items, dealt, seed=0, request={})
-    with RatingsFile(folder) as file:
+    made = write_people_study(folder, form, items, dealt, seed=0, request={})
+    with RatingsWriter(folder) as file:
         for n, item in enumerate(items):
             region, things = next(iter(item.places.items()))
             why = "".join(next(payloads) for _ in range(12))
             answers = {"transfer": {"region": region, "asset": things[0]}, "type": "A1", "why": why}
             file.say(Rating(id=f"{n:08}", rater="rater-2", item=item.id, status="answered",
                             answers=answers, seconds=1.0))  # fmt: skip
-    assert len(read_people(folder).counted()["rater-2"]) == len(items)
+    assert len(read_people_study(folder).counted()["rater-2"]) == len(items)
     return made
 
 
@@ -62,7 +70,7 @@ def people(runs: Path, tmp_path: Path) -> People:
 @pytest.mark.slow
 @needs_browser
 @pytest.mark.timeout(600)
-def test_no_script_of_a_form_or_an_answer_runs(people: People) -> None:
+def test_no_script_of_a_form_or_an_answer_runs(people: PeopleStudy) -> None:
     written = list(write_forms(people))
     kept = [
         people.form.model_dump_json(),
@@ -78,7 +86,7 @@ def test_no_script_of_a_form_or_an_answer_runs(people: People) -> None:
                     watched, link(served, people, rater), served.origin, len(people.items)
                 )
         with page_of(opened, served.origin) as watched:
-            tabs = [name for name, _ in PeopleSource(people.path).header().tabs]
+            tabs = [name for name, _ in StudySource(people.path).header().tabs]
             tos = ["/people/links", "/source/0/samples", *(f"/source/0/{name}" for name in tabs)]
             for to in [*tos, *(f"/source/0/sample/{name}" for name in people.items)]:
                 watched.open(served.address(to))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from navloom.cli.main import main
-from navloom.evals.people.study_folder import read_links
+from navloom.evals.people.study_folder import read_rater_tokens
 from tests.evals.people.test_people_results import simulated_study
 from tests.web.browsing import browser, needs_browser, page_of
 
@@ -26,7 +26,7 @@ def test_the_report_of_a_study_is_looked_at(tmp_path: Path) -> None:
     people = simulated_study(tmp_path / "study")
     assert main(["report", str(people.path)]) == 0
     page = people.path / "report.html"
-    assert not any(token in page.read_text() for token in read_links(people.path).values())
+    assert not any(token in page.read_text() for token in read_rater_tokens(people.path).values())
     with browser() as opened:
         for width, scheme in ((1280, "light"), (360, "dark")):
             with page_of(opened, "file://", width=width, scheme=scheme) as watched:

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from navloom.cli.main import main
-from navloom.evals.people.form import read_form
-from navloom.evals.people.people_study import study_people
+from navloom.evals.people.people_study import prepare_study
+from navloom.evals.people.rating_form import read_form
 from navloom.evals.people.results import people_results
-from navloom.evals.people.study_folder import read_people
+from navloom.evals.people.study_folder import read_people_study
 from tests.web.browsing import browser, needs_browser, page_of
 from tests.web.raters import asked, link, planner, rate
 
@@ -25,7 +25,7 @@ def test_thirty_relays_are_rated_twice_and_blind(tmp_path: Path) -> None:
     run = tmp_path / "relays"
     command = ["synth", "collab", "home:0-35", "--n", "36", "--seed", "5", "--display", "none"]
     assert main([*command, "--out", str(run)]) == 0
-    people = study_people(read_form("relay"), [str(run)], tmp_path / "asked", raters=2, n=30)
+    people = prepare_study(read_form("relay"), [str(run)], tmp_path / "asked", raters=2, n=30)
     assert len(people.items) == 30
     with asked(people.path) as served, browser() as opened:
         for rater, rule in RULES.items():
@@ -38,7 +38,7 @@ def test_thirty_relays_are_rated_twice_and_blind(tmp_path: Path) -> None:
                 assert rate(watched, rule) == 30
                 assert watched.wrong == []
                 assert not [url for url in told if "/doc/" in url or "/links" in url]
-    now = read_people(people.path)
+    now = read_people_study(people.path)
     assert [len(said) for said in now.counted().values()] == [30, 30]
     found = people_results(now).record()
     print(found)

@@ -20,12 +20,12 @@ from navloom.evals.report.blocks import (
     Segment,
     Variants,
 )
-from navloom.evals.report.document import Table
-from navloom.evals.report.writers import KeptReport, keep_report, read_report
+from navloom.evals.report.formatting import Table
+from navloom.evals.report.report_files import SavedReport, read_report, save_report
 from navloom.web.bundle import write_bundle
 from navloom.web.documents import Documents
-from navloom.web.opening import open_sources
 from navloom.web.report_page import write_report_page
+from navloom.web.source_discovery import open_sources
 from tests.web.one_file import documents_of, opens_on
 
 PNG = b"\x89PNG\r\n\x1a\n and so on"
@@ -41,13 +41,15 @@ BLOCKS: tuple[Block, ...] = (
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Path:
-    keep_report(tmp_path, KeptReport(title="Ways", what="mends", blocks=BLOCKS, scenes=("hm3d:7",)))
+    save_report(
+        tmp_path, SavedReport(title="Ways", what="mends", blocks=BLOCKS, scenes=("hm3d:7",))
+    )
     return tmp_path
 
 
 def test_what_is_kept_is_read_as_it_was(kept: Path) -> None:
     read = read_report(kept)
-    assert read == KeptReport(title="Ways", what="mends", blocks=BLOCKS, scenes=("hm3d:7",))
+    assert read == SavedReport(title="Ways", what="mends", blocks=BLOCKS, scenes=("hm3d:7",))
 
 
 def _touched(path: Path) -> list[Any]:
@@ -138,7 +140,7 @@ def test_a_study_leads_into_its_runs(runs: Path, tmp_path: Path) -> None:
         (study / name).mkdir()
         for file in ("run.json", "samples.jsonl", "errors.jsonl", "summary.json"):
             (study / name / file).write_bytes((runs / name / file).read_bytes())
-    keep_report(study, KeptReport(title="Study", blocks=BLOCKS[:4]))
+    save_report(study, SavedReport(title="Study", blocks=BLOCKS[:4]))
     sources = open_sources([str(study)], print)
     assert [source.header().kind for source in sources] == ["study", "run", "run"]
     blocks = Documents(sources).get("source/0/tab/report")
@@ -146,7 +148,7 @@ def test_a_study_leads_into_its_runs(runs: Path, tmp_path: Path) -> None:
     alone = Documents(sources[:1]).get("source/0/tab/report")
     assert alone[3]["bars"][0][1][0]["to"] == ""
     # As it goes on it is written anew.
-    keep_report(study, KeptReport(title="Further", blocks=BLOCKS[:1]))
+    save_report(study, SavedReport(title="Further", blocks=BLOCKS[:1]))
     assert len(Documents(sources).get("source/0/tab/report")) == 1
     assert sources[0].header().cells["task"] == "Further"
 

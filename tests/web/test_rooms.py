@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from navloom.web.app import make_app
 from navloom.web.documents import Documents
-from navloom.web.room import WebRoom, told
+from navloom.web.web_service import WebService, parse_body
 from tests.web.conftest import TOKEN
 
 HERE = "http://127.0.0.1:8765"
@@ -25,14 +25,14 @@ class _Told(BaseModel):
     words: str = Field(max_length=10)
 
 
-class _Echo(WebRoom):
+class _Echo(WebService):
     """A room that says what it was told, and whose guest may ask for one address."""
 
     name = "echo"
 
     def routes(self) -> list[Route]:
         async def say(request: Request) -> Response:
-            return JSONResponse({"said": (await told(request, _Told)).words})
+            return JSONResponse({"said": (await parse_body(request, _Told)).words})
 
         return [
             Route("/echo/say", say, methods=["POST"]),

@@ -20,7 +20,7 @@ from navloom.evals.run_folder import read_run
 from navloom.web.app import CSP, make_app, page_files
 from navloom.web.bundle import write_bundle
 from navloom.web.documents import Documents
-from navloom.web.opening import open_sources
+from navloom.web.source_discovery import open_sources
 from tests.web.conftest import TOKEN
 from tests.web.one_file import PACK, documents_of
 

@@ -20,7 +20,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from navloom.evals.people.study_folder import WALKS, People, read_links, read_people
+from navloom.evals.people.study_folder import (
+    WALKS,
+    PeopleStudy,
+    read_people_study,
+    read_rater_tokens,
+)
 from navloom.evals.run_folder import read_samples
 from navloom.evals.tasks.episode import Episode
 from navloom.graphs.agent_graph import open_saver
@@ -64,13 +69,13 @@ class Server:
         self.process.wait()
 
     def link(self, rater: str) -> str:
-        return f"http://127.0.0.1:{self.port}/#rater={read_links(self.folder)[rater]}"
+        return f"http://127.0.0.1:{self.port}/#rater={read_rater_tokens(self.folder)[rater]}"
 
 
 class Rater:
     """A scripted rater, who knows the shortest way and presses keys."""
 
-    def __init__(self, people: People, server: Server, page: Watched) -> None:
+    def __init__(self, people: PeopleStudy, server: Server, page: Watched) -> None:
         self.people, self.server, self.watched, self.page = people, server, page, page.page
 
     def ready(self) -> None:
@@ -161,7 +166,7 @@ class Rater:
 
 
 @contextmanager
-def rating(people: People, width: int = 1280) -> Iterator[Rater]:
+def rating(people: PeopleStudy, width: int = 1280) -> Iterator[Rater]:
     """A rater who has agreed, and is through the practice."""
     create_run(people)
     server = Server(people.path)
@@ -230,7 +235,7 @@ def test_ten_walks_by_hops_with_a_kill_half_way(tmp_path: Path) -> None:
     lines = read_samples(people.path / WALKS)
     assert [line["result"]["scores"]["SR"] for line in lines] == [1.0] * 10
     assert all(line["result"]["scores"]["SPL"] == pytest.approx(1) for line in lines)
-    said = read_people(people.path).counted()["r1"]
+    said = read_people_study(people.path).counted()["r1"]
     assert len(said) == 10
 
 

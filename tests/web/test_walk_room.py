@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from navloom.evals.people.study_folder import WALKS, People, read_links
+from navloom.evals.people.study_folder import WALKS, PeopleStudy, read_rater_tokens
 from navloom.evals.run_folder import read_samples
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene_uri import load_scene
 from navloom.web.app import make_app
 from navloom.web.documents import Documents
-from navloom.web.people_room import PeopleRoom
-from navloom.web.people_source import PeopleSource
+from navloom.web.rating_service import RatingService
+from navloom.web.study_source import StudySource
 from navloom_worlds.walks.walk_server import WalkServer
 from tests.evals.people.walkers import study
 from tests.web.conftest import TOKEN
@@ -32,10 +32,10 @@ class Walking:
     """A server over a study, as one rater's page asks it."""
 
     def __init__(
-        self, people: People, client: TestClient, rater: str, rooms: Sequence[Any] = ()
+        self, people: PeopleStudy, client: TestClient, rater: str, rooms: Sequence[Any] = ()
     ) -> None:
         self.people, self.client, self._rooms = people, client, rooms
-        token = read_links(people.path)[rater] if rater else TOKEN
+        token = read_rater_tokens(people.path)[rater] if rater else TOKEN
         self.headers = {"X-Navloom-Token": token, "Origin": HERE}
         self.item = next((e.items[0] for e in people.file.raters if e.name == rater), "")
 
@@ -82,27 +82,27 @@ class Walking:
         return hops
 
 
-def serving(people: People) -> tuple[TestClient, list[Any]]:
-    room = PeopleRoom([people.path])
+def serving(people: PeopleStudy) -> tuple[TestClient, list[Any]]:
+    room = RatingService([people.path])
     rooms = [room, WalkServer(room)]
-    app: Any = make_app(Documents([PeopleSource(people.path)]), token=TOKEN, port=8765, rooms=rooms)
+    app: Any = make_app(Documents([StudySource(people.path)]), token=TOKEN, port=8765, rooms=rooms)
     return TestClient(app, base_url=HERE), rooms
 
 
 @pytest.fixture
-def people(tmp_path: Path) -> People:
+def people(tmp_path: Path) -> PeopleStudy:
     return study(tmp_path / "s", "hops", "demo:flat", 2, ("r1", "r2"))
 
 
 @pytest.fixture
-def walking(people: People) -> Iterator[Walking]:
+def walking(people: PeopleStudy) -> Iterator[Walking]:
     client, rooms = serving(people)
     with client:
         yield Walking(people, client, "r1", rooms)
 
 
 @pytest.mark.slow
-def test_a_rater_hops_to_the_end_and_goes_on_after_the_server_was_gone(people: People) -> None:
+def test_a_rater_hops_to_the_end_and_goes_on_after_the_server_was_gone(people: PeopleStudy) -> None:
     client, rooms = serving(people)
     with client:
         first = Walking(people, client, "r1", rooms)

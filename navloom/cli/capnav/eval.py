@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from navloom.cli.common import carry_out, print_json, run_folder
-from navloom.cli.options import How, Json, OutOrMade, takes
+from navloom.cli.common import pick_run_folder, print_json, run_request
+from navloom.cli.options import Json, OutOrMade, RunMode, with_options
 from navloom.evals.capnav.request import Bodies, CapnavRequest, Data, Scene, data_folder
 from navloom.evals.option import Opt
 from navloom.evals.session import Session
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from navloom.scenes.traversability_table import Passage
 
 
-@takes()
+@with_options()
 def capnav(
     *,
     out: OutOrMade = None,
@@ -24,7 +24,7 @@ def capnav(
     official_compat: Annotated[
         bool, Opt("Show what the public scorer's rules give; the run keeps both.")
     ] = False,
-    how: How,
+    how: RunMode,
 ) -> None:
     """CapNav: can this body get there, by which way, and if not, why not?
 
@@ -34,16 +34,16 @@ def capnav(
     """
     from navloom.evals.capnav.results import ended
 
-    carry_out(
+    run_request(
         request,
-        run_folder(out, "capnav-eval", request),
+        pick_run_folder(out, "capnav-eval", request),
         session,
         how,
         ended=lambda run, found: ended(run, found, official=official_compat),
     )
 
 
-@takes()
+@with_options()
 def capnav_truth(
     data: Data = "",
     scene: Scene = None,
@@ -55,18 +55,23 @@ def capnav_truth(
     as_json: Json = False,
 ) -> None:
     """What is true in CapNav: how many questions each body can do, and what blocks the others."""
-    from navloom.evals.capnav.data import load_benchmark, truth_record, truth_tables, why_not
+    from navloom.evals.capnav.benchmark_data import (
+        count_truths,
+        infeasible_pairs,
+        load_benchmark,
+        truth_tables,
+    )
 
     benchmark = load_benchmark(
         data_folder(data), compat_edges=compat_edges, scenes=scene, bodies=bodies
     )
-    reasons = list(why_not(benchmark)) if why else []
+    reasons = list(infeasible_pairs(benchmark)) if why else []
     if as_json:
         listed = [
             {"question_id": q.id, "body": body, "blocking": [p.record() for p in passages]}
             for q, body, passages in reasons
         ]
-        print_json(truth_record(benchmark) | ({"why_not": listed} if why else {}))
+        print_json(count_truths(benchmark) | ({"why_not": listed} if why else {}))
         return
     for table in truth_tables(benchmark):
         print_out(table.markdown() + "\n")

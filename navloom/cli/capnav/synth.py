@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from navloom.cli.common import carry_out, run_folder
-from navloom.cli.options import How, OutOrMade, takes
+from navloom.cli.common import pick_run_folder, run_request
+from navloom.cli.options import OutOrMade, RunMode, with_options
 from navloom.evals.capnav.request import CapnavSynthRequest
 from navloom.evals.session import Session
 
 
-@takes()
+@with_options()
 def capnav(
-    *, out: OutOrMade = None, request: CapnavSynthRequest, session: Session, how: How
+    *, out: OutOrMade = None, request: CapnavSynthRequest, session: Session, how: RunMode
 ) -> None:
     """Write questions for CapNav: can a body get from here to there?
 
@@ -18,5 +18,5 @@ def capnav(
     is kept beside it. In the run's folder: qa/ID_QA.json in the benchmark's form, truth/ and
     balance.json. The same command on the same folder goes on with a run that was stopped.
     """
-    folder = run_folder(out, "capnav", request)
-    carry_out(request, folder, session, how)
+    folder = pick_run_folder(out, "capnav", request)
+    run_request(request, folder, session, how)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from navloom.cli.common import end_session, print_json, show_dry_run
-from navloom.cli.options import Commands, How, Out, takes
+from navloom.cli.options import CommandApp, Out, RunMode, with_options
 from navloom.evals.captions.request import CaptionRequest
 from navloom.evals.session import Session
 from navloom.models.redaction import print_err
 
-app = Commands()
+app = CommandApp()
 
 
 @app.command("caption")
-@takes()
-def caption(request: CaptionRequest, out: Out, session: Session, how: How) -> None:
+@with_options()
+def caption(request: CaptionRequest, out: Out, session: Session, how: RunMode) -> None:
     """Write captions for every viewpoint of a home, one file a home.
 
     A model that has eyes is shown pictures with a number at each way where the home can be seen;
@@ -21,12 +21,12 @@ def caption(request: CaptionRequest, out: Out, session: Session, how: How) -> No
     simulators take as their captions. The same command on the same folder goes on with a
     run that was stopped.
     """
-    from navloom.evals.runner import run_kind
+    from navloom.evals.runner import run_request
 
     if how.dry_run:
         show_dry_run(request, session, as_json=how.as_json)
         return
-    summary = run_kind(request, out, session)
+    summary = run_request(request, out, session)
     if summary.error or summary.left or not summary.ok:
         end_session(summary, out, as_json=how.as_json)
     if how.as_json:

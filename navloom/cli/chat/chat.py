@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from navloom.cli.options import AllowHost, Commands, Host, NoOpen, Port, SceneUri, Token, takes
+from navloom.cli.options import (
+    AllowHost,
+    CommandApp,
+    Host,
+    NoOpen,
+    Port,
+    SceneUri,
+    Token,
+    with_options,
+)
 from navloom.errors import NavloomError, UsageError
 from navloom.evals.navigation.request import (
     USUAL_BACKEND,
@@ -19,7 +28,7 @@ from navloom.evals.navigation.request import (
     Captions,
     Panoramas,
     SceneDataset,
-    backend_of,
+    resolve_backend,
 )
 from navloom.evals.option import Opt
 from navloom.evals.request import HEURISTIC, Model, Seed
@@ -30,9 +39,9 @@ if TYPE_CHECKING:
     from navloom.scenes.scene import Scene
     from navloom.sim.protocol import Simulator
     from navloom.web.documents import Documents
-    from navloom.web.serving import ServerAddress
+    from navloom.web.page_server import ServerAddress
 
-app = Commands()
+app = CommandApp()
 ChatDisplay = Literal["web", "rich", "plain", "none"]
 PHYSICAL = ("embedded",)
 """Backends that simulate a body's motion."""
@@ -40,7 +49,7 @@ _INSTALL = "pip install 'navloom[tui]'"
 
 
 @app.command(no_args_is_help=True)
-@takes()
+@with_options()
 def chat(
     scene: SceneUri,
     model: Model = HEURISTIC,
@@ -109,7 +118,7 @@ def chat(
 
     shown = _display(display)
     file = thread_file(thread, threads_folder(threads)) if thread is not None else None
-    backend = backend_of(backend, panoramas, scene_dataset)
+    backend = resolve_backend(backend, panoramas, scene_dataset)
     made: dict[str, Any] = {"folder": panoramas} if panoramas is not None else {}
     if backend == "habitat":
         made = {"dataset": scene_dataset}
@@ -125,7 +134,7 @@ def chat(
     limits.check_price(model)
     with call_settings(gate=Budget(limits)):
         if shown == "web":
-            from navloom.web.serving import ServerAddress
+            from navloom.web.page_server import ServerAddress
 
             place, kept = ServerAddress(host, port, token, allow_host), threads_folder(threads)
             told: dict[str, Any] = {"start": begin, "pace": pace, "seed": seed}
@@ -201,10 +210,10 @@ def _simulator(backend: str, home: Scene, captions: str | None, made: dict[str, 
 
     if captions is None:
         return get_simulator(backend, home, **made)
-    from navloom.evals.captions.run import caption_file
+    from navloom.evals.captions.run import find_caption_cache
     from navloom.sim.captions import captions_for
 
-    kept = caption_file(captions, home)
+    kept = find_caption_cache(captions, home)
     if kept is None:
         raise UsageError(
             f"--captions {captions} has no captions of {home.uri}: make them with"
@@ -223,12 +232,12 @@ async def _talk(
 
     async with open_thread(file) as saver:
         if display == "rich":
-            from navloom.cli.chat.panes import ChatApp
+            from navloom.cli.chat.tui import ChatApp
 
             app = ChatApp()
             talk = ChatDriver(context, saver, app, **how)
             return await app.talk_about(talk, again=await talk.open(**start))
-        from navloom.cli.chat.plain import PlainChat
+        from navloom.cli.chat.plain_chat import PlainChat
 
         plain = PlainChat(quiet=display == "none")
         talk = ChatDriver(context, saver, plain, **how)
@@ -258,10 +267,10 @@ def serve_chat(
         start: the chat graph's input for new threads.
         how: pace and seed.
     """
-    from navloom.web.chat_room import ChatRoom
-    from navloom.web.serving import serve_pages
+    from navloom.web.chat_service import ChatService
+    from navloom.web.page_server import serve_pages
 
-    room = ChatRoom(make, folder, first=first, start=start, **how)
+    room = ChatService(make, folder, first=first, start=start, **how)
     to = f"/chat/{first}" if first else "/chat"
     serve_pages(_documents(uri), place, rooms=[room], opens=opens, first=to, said=f"chat in {uri}:")
 
@@ -269,7 +278,7 @@ def serve_chat(
 def _documents(uri: str) -> Documents:
     """Return the home's pages; none for a home that only simulators know."""
     from navloom.web.documents import Documents
-    from navloom.web.opening import open_sources
+    from navloom.web.source_discovery import open_sources
 
     try:
         return Documents(open_sources([uri], lambda _: None))

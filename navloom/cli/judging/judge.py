@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from navloom.cli.common import end_session, print_json, run_folder, show_dry_run
-from navloom.cli.options import Commands, How, Json, OutOrMade, takes
+from navloom.cli.common import end_session, pick_run_folder, print_json, show_dry_run
+from navloom.cli.options import CommandApp, Json, OutOrMade, RunMode, with_options
 from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.option import Opt
 from navloom.evals.session import Session
 from navloom.models.redaction import print_err, print_out
 
 if TYPE_CHECKING:
-    from navloom.evals.judging.rows import Answers
+    from navloom.evals.judging.answer_file import AnswerFile
     from navloom.evals.progress import Summary
     from navloom.evals.report.blocks import Bars
-    from navloom.evals.report.document import Table
+    from navloom.evals.report.formatting import Table
 
-app = Commands("Grade reasons, traces and failures, compare tasks, and measure the grader.")
-calibrate = Commands("Measure a judge on items of known truth.")
+app = CommandApp("Grade reasons, traces and failures, compare tasks, and measure the grader.")
+calibrate = CommandApp("Measure a judge on items of known truth.")
 app.add_typer(calibrate, name="calibrate")
 
 _MOST_SAID = 3
@@ -36,7 +36,7 @@ Others = Annotated[Path, Opt("Another.", metavar="B", argument=True)]
 
 
 @app.command()
-@takes("rubric", "n", kind="judge_reasoning")
+@with_options("rubric", "n", kind="judge_reasoning")
 def reasoning(
     *,
     out: OutOrMade = None,
@@ -50,22 +50,22 @@ def reasoning(
     ],
     request: JudgeRequest,
     session: Session,
-    how: How,
+    how: RunMode,
 ) -> None:
     """Grade explanations of why a path cannot be used against the truth about it.
 
     Lines that cannot be judged are named
     in OUT/left.jsonl. The same command on the same folder goes on with a run that was stopped.
     """
-    from navloom.evals.judging.rows import read_answers
-    from navloom.evals.judging.scores import totals
-    from navloom.evals.report.document import percent
+    from navloom.evals.judging.answer_file import read_answers
+    from navloom.evals.judging.scores import sum_reasons
+    from navloom.evals.report.formatting import percent
 
     request, answers = replace(request, of=str(file)), read_answers(file)
     if how.dry_run:
         _say_left(answers)
     out, summary = _carried_out(request, out, "judged", session, how)
-    found = totals(out)
+    found = sum_reasons(out)
     _say_left(answers, out / "left.jsonl")
     words = (
         f"{found.items} explanations: {found.correct} correct, {found.wrong} not,"
@@ -75,9 +75,9 @@ def reasoning(
 
 
 @app.command()
-@takes("n", kind="judge_trace")
+@with_options("n", kind="judge_trace")
 def trace(
-    *, out: OutOrMade = None, where: Walks, request: JudgeRequest, session: Session, how: How
+    *, out: OutOrMade = None, where: Walks, request: JudgeRequest, session: Session, how: RunMode
 ) -> None:
     """Grade a navigator's reasoning, step by step, by the criteria of a rubric.
 
@@ -98,18 +98,18 @@ def trace(
 
 
 @app.command()
-@takes("rubric", "n", kind="judge_failures")
+@with_options("rubric", "n", kind="judge_failures")
 def failures(
-    *, out: OutOrMade = None, where: Walks, request: JudgeRequest, session: Session, how: How
+    *, out: OutOrMade = None, where: Walks, request: JudgeRequest, session: Session, how: RunMode
 ) -> None:
     """Say why each failed walk of a run left the right way, by the causes of docs/errors.md.
 
     A model reads what a person would be given to label; builtin/heuristic is the rules themselves.
     OUT/labels.jsonl holds the labels.
     """
-    from navloom.evals.judging.labelling import count_labels, read_failed
+    from navloom.evals.judging.labelling import count_labels, read_failed_episodes
 
-    faults = read_failed(where)[1]
+    faults = read_failed_episodes(where)[1]
     request = replace(request, of=str(where))
     out, summary = _carried_out(request, out, "labels", session, how, faults)
     causes, same = count_labels(out)
@@ -120,7 +120,7 @@ def failures(
 
 
 @app.command()
-@takes("rubric", kind="judge_prefer")
+@with_options("rubric", kind="judge_prefer")
 def prefer(
     *,
     out: OutOrMade = None,
@@ -128,7 +128,7 @@ def prefer(
     second: Others,
     request: JudgeRequest,
     session: Session,
-    how: How,
+    how: RunMode,
 ) -> None:
     """Say which of two sets of tasks a person would sooner give, pair by pair of one home.
 
@@ -142,13 +142,13 @@ def prefer(
     request = replace(request, of=str(first), against=str(second))
     faults = [fault for where in (first, second) for fault in read_tasks(where).faults]
     out, summary = _carried_out(request, out, "preferred", session, how, faults)
-    found = scored.score_preferred(out, request.model, summary.left + summary.error)
-    tables = scored.preferred_tables(found, [str(first), str(second)])
+    found = scored.score_preference(out, request.model, summary.left + summary.error)
+    tables = scored.preference_tables(found, [str(first), str(second)])
     _measured(summary, out, how.as_json, found.record(), tables, name="preferred")
 
 
 @calibrate.command("reasoning")
-@takes("rubric", "sample_id", kind="calibrate_reasoning")
+@with_options("rubric", "sample_id", kind="calibrate_reasoning")
 def calibrate_reasoning(
     *,
     out: OutOrMade = None,
@@ -170,7 +170,7 @@ def calibrate_reasoning(
             " judge and for two gullible ones."
         ),
     ] = False,
-    how: How,
+    how: RunMode,
 ) -> None:
     """Measure a judge of reasons on explanations whose deserved verdict is known.
 
@@ -180,15 +180,15 @@ def calibrate_reasoning(
     """
     from navloom.evals.judging import results as shown
     from navloom.evals.judging import scores as scored
-    from navloom.evals.judging.calibration import default_spec, measured
+    from navloom.evals.judging.calibration import default_scenes, measure_flips
 
-    request = replace(request, of=spec or default_spec())
+    request = replace(request, of=spec or default_scenes())
     if injections:
         request = replace(request, kind="calibrate_injections")
     name = "injections" if injections else "calibration"
     out, summary = _carried_out(request, out, name, session, how)
     if injections:
-        found = measured(request, out)
+        found = measure_flips(request, out)
         record = {name: {d: f.record() for d, f in by.items()} for name, by in found.items()}
         tables, drawn = [shown.injection_table(found)], None
     else:
@@ -199,7 +199,7 @@ def calibrate_reasoning(
 
 
 @calibrate.command("trace")
-@takes("sample_id", kind="calibrate_trace")
+@with_options("sample_id", kind="calibrate_trace")
 def calibrate_trace(
     *,
     out: OutOrMade = None,
@@ -219,21 +219,21 @@ def calibrate_trace(
     """Measure a rubric judge on steps that were spoiled in known ways."""
     from navloom.evals.judging import results as shown
     from navloom.evals.judging import scores as scored
-    from navloom.evals.judging.calibration import walked
-    from navloom.evals.runner import run_kind
+    from navloom.evals.judging.calibration import run_baseline
+    from navloom.evals.runner import run_request
 
     request = replace(request, of=str(where or ""))
-    out = run = run_folder(out, "trace-calibration", request)
+    out = run = pick_run_folder(out, "trace-calibration", request)
     if where is None:
         run = out / "judging"
-        request = replace(request, of=str(walked(out / "navigation", session)))
-    summary = run_kind(request, run, session)
+        request = replace(request, of=str(run_baseline(out / "navigation", session)))
+    summary = run_request(request, run, session)
     made = scored.score_trace(run, request.model, summary)
     _measured(summary, out, as_json, made.record(), shown.trace_tables(made))
 
 
 @calibrate.command("prefer")
-@takes("rubric", "sample_id", kind="calibrate_prefer")
+@with_options("rubric", "sample_id", kind="calibrate_prefer")
 def calibrate_prefer(
     *,
     out: OutOrMade = None,
@@ -248,7 +248,7 @@ def calibrate_prefer(
             argument=True,
         ),
     ] = "demo:",
-    how: How,
+    how: RunMode,
 ) -> None:
     """Measure a judge of tasks on pairs of known order: one makes sense, one is it spoiled.
 
@@ -259,7 +259,7 @@ def calibrate_prefer(
 
     request = replace(request, of=where)
     out, summary = _carried_out(request, out, "preference", session, how)
-    found = scored.score_calibration(out, request.model, summary.left + summary.error)
+    found = scored.score_known_pairs(out, request.model, summary.left + summary.error)
     tables = scored.calibration_tables(found)
     _measured(summary, out, how.as_json, found.record(), tables)
 
@@ -269,7 +269,7 @@ def _carried_out(
     out: Path | None,
     name: str,
     session: Session,
-    how: How,
+    how: RunMode,
     faults: Sequence[str] = (),
 ) -> tuple[Path, Summary]:
     """Run the judging that is asked for, or show a dry run and leave.
@@ -285,18 +285,18 @@ def _carried_out(
     Returns:
         The run's folder and its totals.
     """
-    from navloom.evals.runner import run_kind
+    from navloom.evals.runner import run_request
 
     for fault in faults[:_MOST_SAID]:
         print_err(f"  not read: {fault}")
-    where = run_folder(out, name, request)
+    where = pick_run_folder(out, name, request)
     if how.dry_run:
         show_dry_run(request, session, as_json=how.as_json)
         raise typer.Exit
-    return where, run_kind(request, where, session)
+    return where, run_request(request, where, session)
 
 
-def _say_left(answers: Answers, named: Path | None = None) -> None:
+def _say_left(answers: AnswerFile, named: Path | None = None) -> None:
     """Print the lines that cannot be judged, and the file that lists them all."""
     for each in answers.left[:_MOST_SAID]:
         print_err(f"  line {each.line}: {each.fault}")
@@ -327,7 +327,7 @@ def _measured(
     _left(summary, out)
 
 
-def _end(summary: Summary, out: Path, how: How, record: Mapping[str, Any], words: str) -> None:
+def _end(summary: Summary, out: Path, how: RunMode, record: Mapping[str, Any], words: str) -> None:
     """Print the result of a judging run, and leave."""
     if how.as_json:
         print_json({"run": str(out), **record, **summary.record()})

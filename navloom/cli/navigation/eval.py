@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Context
 
 from navloom.cli.capnav.eval import capnav, capnav_truth
-from navloom.cli.common import carry_out, print_json, run_folder, write_page
-from navloom.cli.options import Commands, How, Json, OutOrMade, takes
+from navloom.cli.common import pick_run_folder, print_json, run_request, write_page
+from navloom.cli.options import CommandApp, Json, OutOrMade, RunMode, with_options
 from navloom.errors import UsageError
 from navloom.evals.navigation.request import TASK, EvalRequest
 from navloom.evals.option import Opt
@@ -19,9 +19,9 @@ from navloom.evals.session import Session
 from navloom.models.redaction import print_err, print_out
 
 if TYPE_CHECKING:
-    from navloom.evals.report.document import Table
+    from navloom.evals.report.formatting import Table
 
-app = Commands("Put navigators through a task's episodes: model x agent x task, each by name.")
+app = CommandApp("Put navigators through a task's episodes: model x agent x task, each by name.")
 
 ARMS = ("dialogue", "oracle", "few_shot_failures", "failures_from")
 """Fields that a study sets itself, by its arms."""
@@ -59,9 +59,9 @@ Kind = Annotated[
 
 
 @app.command()
-@takes(task="r2r")
+@with_options(task="r2r")
 def r2r(
-    *, out: OutOrMade = None, context: Context, request: EvalRequest, session: Session, how: How
+    *, out: OutOrMade = None, context: Context, request: EvalRequest, session: Session, how: RunMode
 ) -> None:
     """R2R: step-by-step instructions (VLN-MME's fine-grained task).
 
@@ -71,9 +71,9 @@ def r2r(
 
 
 @app.command()
-@takes(usual={"max_steps": LONG_STEPS}, task="r4r")
+@with_options(usual={"max_steps": LONG_STEPS}, task="r4r")
 def r4r(
-    *, out: OutOrMade = None, context: Context, request: EvalRequest, session: Session, how: How
+    *, out: OutOrMade = None, context: Context, request: EvalRequest, session: Session, how: RunMode
 ) -> None:
     """R4R: two of R2R's paths joined to one, made here from R2R's files by the published rule.
 
@@ -83,7 +83,7 @@ def r4r(
 
 
 @app.command()
-@takes(task="reverie")
+@with_options(task="reverie")
 def reverie(
     *,
     out: OutOrMade = None,
@@ -92,7 +92,7 @@ def reverie(
     session: Session,
     goals: Goals = "path",
     grounding: Grounding = True,
-    how: How,
+    how: RunMode,
 ) -> None:
     """REVERIE: a thing named from afar; success within 3 m of it.
 
@@ -103,7 +103,7 @@ def reverie(
 
 
 @app.command()
-@takes(task="objectnav")
+@with_options(task="objectnav")
 def objectnav(
     *,
     out: OutOrMade = None,
@@ -111,7 +111,7 @@ def objectnav(
     request: EvalRequest,
     session: Session,
     n: Episodes = 400,
-    how: How,
+    how: RunMode,
 ) -> None:
     """Object navigation: find any instance of a category.
 
@@ -122,7 +122,7 @@ def objectnav(
 
 
 @app.command()
-@takes("data", "split", usual={"max_steps": LONG_STEPS}, task="scene")
+@with_options("data", "split", usual={"max_steps": LONG_STEPS}, task="scene")
 def scene(
     *,
     out: OutOrMade = None,
@@ -132,7 +132,7 @@ def scene(
     session: Session,
     kind: Kind = "mixed",
     n: Episodes = 60,
-    how: How,
+    how: RunMode,
 ) -> None:
     """Any homes of ours: instructions made from the shortest way, goals, or object categories.
 
@@ -142,7 +142,7 @@ def scene(
 
 
 @app.command()
-@takes(*ARMS, "oracle_arrival", "sample_id", "retry", "go_back", task="dialogue")
+@with_options(*ARMS, "oracle_arrival", "sample_id", "retry", "go_back", task="dialogue")
 def dialogue(
     *,
     out: OutOrMade = None,
@@ -162,7 +162,7 @@ def dialogue(
 
     check_flags(context, request, study=True)
     request = replace(request, options={"goals": goals})
-    folder = run_folder(out, request.task, request)
+    folder = pick_run_folder(out, request.task, request)
     print_study(compare_dialogue(request, folder, session), folder, as_json=as_json)
     print_err(f"  the runs are {folder}/*; each has its own report: navloom report RUN")
 
@@ -172,12 +172,12 @@ def _evaluate(
     request: EvalRequest,
     out: Path | None,
     session: Session,
-    how: How,
+    how: RunMode,
     **options: Any,
 ) -> None:
     check_flags(context, request)
     request = replace(request, options=options) if options else request
-    carry_out(request, run_folder(out, request.task, request), session, how)
+    run_request(request, pick_run_folder(out, request.task, request), session, how)
 
 
 def check_flags(context: Context, request: EvalRequest, *, study: bool = False) -> None:
@@ -202,7 +202,7 @@ def check_flags(context: Context, request: EvalRequest, *, study: bool = False) 
             f"--agent {request.agent} is {own} and takes no --model: leave it out, or choose"
             " --agent navgpt or mapgpt"
         )
-    for name in () if study else request.idle():
+    for name in () if study else request.unused_fields():
         flag, needed = _NEEDS.get(name, ("", ""))
         option = "model_role" if name == "oracle_model" else name
         if flag and typed(option) and getattr(request, name) is not None:

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from navloom.cli.common import print_json
-from navloom.cli.options import Commands, Json, takes
+from navloom.cli.options import CommandApp, Json, with_options
 from navloom.evals.option import Opt
 from navloom.models.redaction import print_err, print_out
 
-app = Commands()
+app = CommandApp()
 By = Annotated[
     Literal["path", "episode"],
     Opt(
@@ -22,7 +22,7 @@ BootstrapSeed = Annotated[int, Opt("Seed of the bootstrap.", min=0)]
 
 
 @app.command()
-@takes()
+@with_options()
 def score(
     source: Annotated[
         Path,
@@ -90,7 +90,7 @@ def score(
 
 
 @app.command()
-@takes()
+@with_options()
 def compare(
     run_a: Annotated[Path, Opt("The folder of a run.", metavar="RUN_A", argument=True)],
     run_b: Annotated[Path, Opt("Another, of the same samples.", metavar="RUN_B", argument=True)],
@@ -100,7 +100,7 @@ def compare(
 ) -> None:
     """Say how one run differs from another on the samples that both have: B minus A."""
     from navloom.errors import UsageError
-    from navloom.evals.report.paired_runs import compare_runs
+    from navloom.evals.report.run_comparison import compare_runs
 
     if run_a.resolve() == run_b.resolve():
         raise UsageError(f"{run_a} and {run_b} are one run: give two to compare")

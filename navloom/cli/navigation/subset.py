@@ -6,21 +6,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from navloom.cli.common import print_json, print_table, save_figure
-from navloom.cli.options import Commands, Json, takes
+from navloom.cli.options import CommandApp, Json, with_options
 from navloom.evals.navigation.request import Data, Split
 from navloom.evals.option import Opt
 from navloom.evals.request import MOST, Seed
 from navloom.models.redaction import print_err
 
 if TYPE_CHECKING:
-    from navloom.evals.navigation.subset import Failed, Subset
+    from navloom.evals.navigation.subset import CommonFailures, Subset
     from navloom.evals.tasks.episode import TaskData
 
-app = Commands()
+app = CommandApp()
 
 
 @app.command()
-@takes()
+@with_options()
 def subset(
     task: Annotated[
         str, Opt("r2r, r4r, reverie, objectnav, dialogue or scene.", metavar="TASK", argument=True)
@@ -86,25 +86,25 @@ def subset(
     _show(whole, made, out, picture, as_json=as_json)
 
 
-def _failed(task: str, split: str | None, runs: list[Path]) -> Failed:
+def _failed(task: str, split: str | None, runs: list[Path]) -> CommonFailures:
     """Return the episodes on which every one of the runs failed.
 
     Raises:
         UsageError: the runs are over another task or split.
     """
     from navloom.errors import UsageError
-    from navloom.evals.navigation.subset import failed_by
+    from navloom.evals.navigation.subset import read_failures
 
-    failed = failed_by(runs)
+    failed = read_failures(runs)
     if failed.task != task or split not in (None, failed.split):
         asked = f"{task} {split or ''}".strip()
         raise UsageError(f"the runs are over {failed.task} {failed.split}, and {asked} was asked")
     return failed
 
 
-def _hard(whole: TaskData, failed: Failed, runs: list[Path]) -> Subset:
+def _hard(whole: TaskData, failed: CommonFailures, runs: list[Path]) -> Subset:
     from navloom.errors import UsageError
-    from navloom.evals.navigation.subset import whole_subset
+    from navloom.evals.navigation.subset import failed_subset
 
     print_err(
         f"{len(failed.ids)} of {failed.finished} episodes failed in"
@@ -114,24 +114,24 @@ def _hard(whole: TaskData, failed: Failed, runs: list[Path]) -> Subset:
     if not failed.ids:
         raise UsageError("there is no episode that every run failed on, so nothing to write")
     names = [str(run) for run in runs]
-    return whole_subset(whole, failed.ids, runs=names, options=failed.options)
+    return failed_subset(whole, failed.ids, runs=names, options=failed.options)
 
 
 def _show(
     whole: TaskData, made: Subset, out: Path | None, picture: Path | None, *, as_json: bool
 ) -> None:
     from navloom.evals.navigation.subset import (
-        axes_of,
+        compare_axes,
+        compare_quantiles,
+        quantile_table,
         save_subset,
         shares_table,
-        spread_table,
-        spreads_of,
         subset_chart,
     )
 
     part = made.pick(whole).episodes
-    axes = axes_of(whole.episodes, part, bins=made.bins)
-    spreads = spreads_of(whole.episodes, part)
+    axes = compare_axes(whole.episodes, part, bins=made.bins)
+    spreads = compare_quantiles(whole.episodes, part)
     for note in whole.notes:
         print_err(f"note: {note}")
     if as_json:
@@ -144,13 +144,13 @@ def _show(
         })  # fmt: skip
     else:
         print_table(shares_table(axes))
-        print_table(spread_table(spreads))
+        print_table(quantile_table(spreads))
     if picture is not None:
-        from navloom.evals.report.chart import chart
+        from navloom.evals.report.block_chart import draw_chart
 
         title = f"{made.task} {made.split}: {len(part)} of {len(whole.episodes)} episodes"
         blocks = subset_chart(axes, whole.episodes, part)
-        save_figure(chart(blocks, title, across=2), picture)
+        save_figure(draw_chart(blocks, title, across=2), picture)
     if out is None:
         print_err("nothing is written: say where with --out subset.json")
     else:

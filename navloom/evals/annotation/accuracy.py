@@ -18,7 +18,7 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 
 from navloom.errors import UsageError
-from navloom.evals.report.document import Table, percent
+from navloom.evals.report.formatting import Table, percent
 from navloom.graphs.annotation import room_typing
 from navloom.graphs.invocation import run
 from navloom.models.builtin import BuiltinChatModel
@@ -41,7 +41,7 @@ COLUMNS = {
 
 
 @dataclass(frozen=True)
-class Share:
+class CorrectCount:
     """A number of correct cases out of a total."""
 
     right: int
@@ -74,20 +74,20 @@ class AnnotationScores:
 
     scene: str
     model: str
-    voting: Share
-    consensus: Share
-    contiguity: Share
-    deleted: Share
-    typing: Share
-    types_untyped: Share
-    types_typed: Share
+    voting: CorrectCount
+    consensus: CorrectCount
+    contiguity: CorrectCount
+    deleted: CorrectCount
+    typing: CorrectCount
+    types_untyped: CorrectCount
+    types_typed: CorrectCount
 
     def to_json(self) -> dict[str, Any]:
         """Return every count as plain JSON."""
         return asdict(self)
 
 
-def evaluate(
+def score_scenes(
     scenes: Iterable[Scene],
     model: BaseChatModel | str,
     *,
@@ -113,7 +113,7 @@ def evaluate(
     if not 0 <= hidden <= 1:
         raise UsageError(f"hidden is {hidden}, expected a share between 0 and 1")
     rows = [
-        score(scene, model, seed=seed, hidden=hidden, constrain=constrain)
+        score_scene(scene, model, seed=seed, hidden=hidden, constrain=constrain)
         for scene in scenes
         if any(v.region is not None for v in scene.viewpoints)
     ]
@@ -122,10 +122,10 @@ def evaluate(
     return rows
 
 
-def score(
+def score_scene(
     scene: Scene, model: BaseChatModel | str, *, seed: int, hidden: float, constrain: bool = True
 ) -> AnnotationScores:
-    """Score annotation on one home; see :func:`evaluate`."""
+    """Score annotation on one home; see :func:`score_scenes`."""
     truth = {v.id: v.region for v in scene.viewpoints if v.region is not None}
     fitting = {region.id: room_types(region.label) for region in scene.regions}
     done = annotate_regions(scene)
@@ -136,17 +136,17 @@ def score(
     types = run(room_typing.graph, {"seed": draw}, context=context)["result"]["types"]
     right = sum(kind in fitting[names[r]] for r, kind in types.items() if r in names)
 
-    def regions(labels: dict[str, str | None]) -> Share:
-        return Share(sum(labels.get(v) == region for v, region in truth.items()), len(truth))
+    def regions(labels: dict[str, str | None]) -> CorrectCount:
+        return CorrectCount(sum(labels.get(v) == region for v, region in truth.items()), len(truth))
 
-    def viewpoint_types(typed: Scene) -> Share:
+    def viewpoint_types(typed: Scene) -> CorrectCount:
         found = {v.id: v.region for v in typed.viewpoints}
         label = {r.id: r.label for r in typed.regions}
         known = {v: fitting[region] for v, region in truth.items() if fitting[region]}
         good = sum(
             bool(room_types(label.get(found.get(v) or "", "")) & fit) for v, fit in known.items()
         )
-        return Share(good, len(known))
+        return CorrectCount(good, len(known))
 
     chosen = resolve_model(model)
     baseline = " (a baseline)" if isinstance(chosen, BuiltinChatModel) else ""
@@ -156,14 +156,14 @@ def score(
         voting=regions(done.voted),
         consensus=regions(done.agreed),
         contiguity=regions(done.restored),
-        deleted=Share(sum(v in truth for v in done.deleted), len(truth)),
-        typing=Share(right, len(names)),
+        deleted=CorrectCount(sum(v in truth for v in done.deleted), len(truth)),
+        typing=CorrectCount(right, len(names)),
         types_untyped=viewpoint_types(masked),
         types_typed=viewpoint_types(apply_room_types(masked, types)),
     )
 
 
-def table(rows: list[AnnotationScores]) -> Table:
+def accuracy_table(rows: list[AnnotationScores]) -> Table:
     """Return the scores as a table with micro mean (pooled) and macro mean (over homes)."""
     models = ", ".join(dict.fromkeys(row.model for row in rows))
     cells = [
@@ -171,19 +171,19 @@ def table(rows: list[AnnotationScores]) -> Table:
         for row in rows
     ]
     total = str(sum(row.voting.of for row in rows))
-    cells.append(("all, micro", total, *(str(micro(rows, column)) for column in COLUMNS)))
-    cells.append(("all, macro", "", *(percent(macro(rows, column)) for column in COLUMNS)))
+    cells.append(("all, micro", total, *(str(micro_average(rows, column)) for column in COLUMNS)))
+    cells.append(("all, macro", "", *(percent(macro_average(rows, column)) for column in COLUMNS)))
     title = f"Annotation accuracy, hidden types named by {models}"
     return Table(title, "", ("scene", "viewpoints", *COLUMNS.values()), tuple(cells))
 
 
-def micro(rows: list[AnnotationScores], column: str) -> Share:
+def micro_average(rows: list[AnnotationScores], column: str) -> CorrectCount:
     """Return the share pooled over all homes."""
     shares = [getattr(row, column) for row in rows]
-    return Share(sum(s.right for s in shares), sum(s.of for s in shares))
+    return CorrectCount(sum(s.right for s in shares), sum(s.of for s in shares))
 
 
-def macro(rows: list[AnnotationScores], column: str) -> float | None:
+def macro_average(rows: list[AnnotationScores], column: str) -> float | None:
     """Return the mean of the homes' shares; None if no home has a value."""
     values = [getattr(row, column).value for row in rows]
     known = [value for value in values if value is not None]

@@ -21,7 +21,7 @@ from navloom.evals.request import (
     MaxReasks,
     MaxTurns,
     Navigator,
-    Request,
+    RunRequest,
     Seed,
     Spec,
 )
@@ -72,7 +72,7 @@ def data_folder(given: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CapnavRequest(Request):
+class CapnavRequest(RunRequest):
     """All inputs that the outcome of an evaluation depends on, and locations of its files."""
 
     KIND: ClassVar[str] = "capnav"
@@ -122,7 +122,7 @@ class CapnavRequest(Request):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CapnavSynthRequest(Request):
+class CapnavSynthRequest(RunRequest):
     """All inputs that the outcome of a synthesis of questions depends on."""
 
     KIND: ClassVar[str] = "capnav_tasks"
@@ -217,7 +217,7 @@ Truth = Literal["driven", "estimate"]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class CapnavExportOptions:
     """Options of an export in CapNav format.
 
     Attributes:

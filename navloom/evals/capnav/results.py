@@ -10,53 +10,58 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import NavloomError
-from navloom.evals.capnav.data import Benchmark, Question, load_benchmark
-from navloom.evals.capnav.made_questions import QuestionMap, ground_of, must_open, passages_map
-from navloom.evals.capnav.rules import TRUTH, AnswerScore
-from navloom.evals.capnav.scores import CapnavScores, Measure, Totals, read_capnav
-from navloom.evals.judging.rows import ANSWERS
-from navloom.evals.kinds import Shown
+from navloom.evals.capnav.answer_scoring import TRUTH, AnswerScore
+from navloom.evals.capnav.benchmark_data import CapnavBenchmark, CapnavQuestion, load_benchmark
+from navloom.evals.capnav.scores import CapnavScores, CapnavTotals, RateEstimate, read_capnav
+from navloom.evals.capnav.synthesis_results import (
+    QuestionMap,
+    find_question_map,
+    passages_map,
+    required_openings,
+)
+from navloom.evals.judging.answer_file import ANSWERS
 from navloom.evals.progress import Summary
 from navloom.evals.report.blocks import (
     Bars,
     Block,
     Cell,
     Column,
-    Detail,
     Fact,
     Facts,
     Grid,
     Line,
     Pairing,
     Prose,
-    Said,
+    SampleDetail,
     SceneMap,
     Segment,
     Tone,
     Transcript,
+    Utterance,
     Variants,
-    meaning_of,
-    meanings,
-    to_samples,
+    column_meaning,
+    meanings_grid,
+    samples_address,
 )
-from navloom.evals.report.document import NOTHING, Table, named_apart, percent
-from navloom.evals.report.intervals import wilson
-from navloom.evals.report.writers import write_markdown
+from navloom.evals.report.formatting import NOTHING, Table, percent, run_labels
+from navloom.evals.report.intervals import wilson_interval
+from navloom.evals.report.report_files import write_markdown
 from navloom.evals.run_folder import read_run
-from navloom.evals.run_scenes import run_scene
+from navloom.evals.run_kinds import CommandOutput
+from navloom.evals.run_scenes import load_run_scene
 from navloom.files import check_format
 from navloom.models.model_spec import read_spec
 from navloom.scenes.traversability_table import Passage
 from navloom.tools.capnav.feasibility import Feasibility
 
 
-def score_of(line: Line) -> AnswerScore:
+def answer_score(line: Line) -> AnswerScore:
     """Return the score of a line."""
     return AnswerScore.read(line["result"]["score"])
 
 
 def _scored(take: Callable[[AnswerScore], Cell]) -> Callable[[Line], Cell]:
-    return lambda line: take(score_of(line))
+    return lambda line: take(answer_score(line))
 
 
 def _as_number(value: float | bool | None) -> float | None:
@@ -111,7 +116,7 @@ def pairing() -> Pairing:
     """Return the rules for comparing two runs by question and body."""
 
     def scores(line: Line) -> dict[str, float | None]:
-        found = score_of(line)
+        found = answer_score(line)
         return {
             "right": _as_number(found.right),
             "yes": None if found.answer is None else float(found.answer == "yes"),
@@ -121,13 +126,13 @@ def pairing() -> Pairing:
         }
 
     return Pairing(
-        identity=lambda line: [score_of(line).question_id, score_of(line).body],
+        identity=lambda line: [answer_score(line).question_id, answer_score(line).body],
         scores=scores,
         what="a question of one body",
         neither=frozenset({"yes"}),
         said=_spoken,
         counted=frozenset({"right", "yes", "PV"}),
-        cluster=lambda line: score_of(line).question_id,
+        cluster=lambda line: answer_score(line).question_id,
         cluster_name="question",
     )
 
@@ -190,7 +195,7 @@ def run_table(runs: Mapping[str, CapnavScores], *, official: bool = False) -> Ta
     return Table(title, note, header, tuple(rows))
 
 
-def _cell(measure: Measure, found: Totals, key: str) -> str:
+def _cell(measure: RateEstimate, found: CapnavTotals, key: str) -> str:
     if measure.value is None:
         return "unscored" if key == "RV" and found.unscored else NOTHING
     return str(measure)
@@ -223,7 +228,7 @@ def _of(row: Sequence[str], columns: Sequence[int]) -> tuple[str, ...]:
     return tuple(row[k] for k in columns)
 
 
-def _group_row(name: str, found: Totals) -> tuple[str, ...]:
+def _group_row(name: str, found: CapnavTotals) -> tuple[str, ...]:
     right = found.confusion["TP"] + found.confusion["TN"]
     known = sum(found.confusion.values())
     feasible = found.confusion["TP"] + found.confusion["FN"]
@@ -237,14 +242,14 @@ def _group_row(name: str, found: Totals) -> tuple[str, ...]:
     )
 
 
-def _group_cell(measure: Measure, found: Totals, key: str) -> str:
+def _group_cell(measure: RateEstimate, found: CapnavTotals, key: str) -> str:
     if key == "PV" and measure.value is not None:
         return _wilson(round(measure.value * measure.n), measure.n)
     return _cell(measure, found, key)
 
 
 def _wilson(hits: int, of: int) -> str:
-    return percent(hits / of, wilson(hits, of)) if of else NOTHING
+    return percent(hits / of, wilson_interval(hits, of)) if of else NOTHING
 
 
 def report_tables(read: Mapping[str, CapnavScores]) -> list[Table]:
@@ -258,15 +263,15 @@ def report_tables(read: Mapping[str, CapnavScores]) -> list[Table]:
     return tables
 
 
-def ended(run: Path, summary: Summary, *, official: bool = False) -> Shown:
+def ended(run: Path, summary: Summary, *, official: bool = False) -> CommandOutput:
     """Show the run's row of scores; ``official`` uses the public scorer's rules."""
     if not summary.scores["answers"]:
-        return Shown()
+        return CommandOutput()
     found = read_capnav(run)
-    return Shown([Grid(run_table({found.model: found}, official=official))], whole=True)
+    return CommandOutput([Grid(run_table({found.model: found}, official=official))], whole=True)
 
 
-def report(runs: Sequence[Path], out: Path | None = None) -> Shown:
+def report(runs: Sequence[Path], out: Path | None = None) -> CommandOutput:
     """Show several runs in one table, and write ``report.md``.
 
     Args:
@@ -276,7 +281,7 @@ def report(runs: Sequence[Path], out: Path | None = None) -> Shown:
     Raises:
         RunError: a folder is no CapNav run, or the report cannot be written.
     """
-    read = {name: read_capnav(run) for name, run in zip(named_apart(runs), runs, strict=True)}
+    read = {name: read_capnav(run) for name, run in zip(run_labels(runs), runs, strict=True)}
     models = ", ".join(dict.fromkeys(scores.model for scores in read.values()))
     counts = " + ".join(str(len(scores.scores)) for scores in read.values())
     blocks: list[Block] = [
@@ -285,13 +290,13 @@ def report(runs: Sequence[Path], out: Path | None = None) -> Shown:
     ]
     files = [write_markdown(runs[0] if out is None else out, blocks)]
     record = {"runs": [scores.record() for scores in read.values()]}
-    return Shown(blocks, record=record, files=files)
+    return CommandOutput(blocks, record=record, files=files)
 
 
 _KEPT = 8
 _MOST_ANSWERS = 200_000_000
 _WORDS = {True: "open", False: "blocked", None: "unlabelled"}
-_MEANS = meanings(
+_MEANS = meanings_grid(
     [
         (
             "outcome",
@@ -299,7 +304,7 @@ _MEANS = meanings(
             "T is right and F wrong, P is a yes and N a no: TP and TN are right, FP says yes where"
             " the body does not get there, FN says no where it does.",
         ),
-        *(meaning_of(each) for each in columns({}) if each.name in ("PV", "RTA", "RV")),
+        *(column_meaning(each) for each in columns({}) if each.name in ("PV", "RTA", "RV")),
     ]
 )
 _FAULTS = {
@@ -319,7 +324,7 @@ _OUTCOMES = {
 }
 
 
-def detail(run: Path, line: Mapping[str, Any]) -> Detail:
+def detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
     """Return the page of one question and body: answer, truth, map and judge.
 
     Raises:
@@ -327,7 +332,7 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
     """
     name = str(line.get("id"))
     with check_format(f"{run}: sample {name}", "an answer"):
-        result, score = line["result"], score_of(line)
+        result, score = line["result"], answer_score(line)
         benchmark, why = _benchmark(run, score.scene)
         question = None if benchmark is None else benchmark.by_id.get(score.question_id)
         text = _asked(run, name) if question is None else question.text
@@ -337,8 +342,8 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
             shown: list[Block] = [_missing(problem)]
         else:
             try:
-                ground = ground_of(
-                    benchmark.folder, benchmark.scenes[question.scene], partial(run_scene, run)
+                ground = find_question_map(
+                    benchmark.folder, benchmark.scenes[question.scene], partial(load_run_scene, run)
                 )
                 shown = _shown(benchmark, question, score, result, ground)
             except NavloomError as error:
@@ -353,14 +358,14 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
             *_edges(result, names),
             *_rest(result),
         ]
-        return Detail(
+        return SampleDetail(
             title=f"{score.question_id} · {score.body}",
             headline=text.replace("[Agent]", score.body),
             blocks=tuple(blocks),
         )
 
 
-def _benchmark(run: Path, scene: str) -> tuple[Benchmark | None, str]:
+def _benchmark(run: Path, scene: str) -> tuple[CapnavBenchmark | None, str]:
     """Load the benchmark's one scene from where the run had it; else return the reason."""
     where = read_run(run).get("where") or {}
     folder, bodies = where.get("data"), where.get("bodies")
@@ -373,7 +378,7 @@ def _benchmark(run: Path, scene: str) -> tuple[Benchmark | None, str]:
 
 
 @lru_cache(maxsize=_KEPT)
-def _loaded(folder: str, scene: str, bodies: str | None) -> Benchmark:
+def _loaded(folder: str, scene: str, bodies: str | None) -> CapnavBenchmark:
     return load_benchmark(folder, scenes=[scene], bodies=bodies)
 
 
@@ -406,18 +411,18 @@ def _said(
     answer = result["answer"]
     tone: Tone = "plain" if score.right is None else "good" if score.right else "bad"
     if answer is None:
-        reply = [Said("the model", "The reply could not be read.", tone="bad")]
+        reply = [Utterance("the model", "The reply could not be read.", tone="bad")]
     else:
         way = " → ".join(names.get(str(node), str(node)) for node in answer["path"])
-        reply = [Said("the model", str(answer["answer"]), tone=tone)]
-        reply += [Said("by way of", way)] if way else []
-        reply += [Said("because", str(answer["reason"]))] if answer["reason"] else []
-    truth = Said("the truth", TRUTH[score.truth])
-    asked = [Said("the question", text)]
+        reply = [Utterance("the model", str(answer["answer"]), tone=tone)]
+        reply += [Utterance("by way of", way)] if way else []
+        reply += [Utterance("because", str(answer["reason"]))] if answer["reason"] else []
+    truth = Utterance("the truth", TRUTH[score.truth])
+    asked = [Utterance("the question", text)]
     if ends:
         # Datasets name rooms in their own way; the map and the rest use the plan's names.
         start, end = (names.get(str(each), str(each)) for each in ends)
-        asked.append(Said("on the plan", f"from {start} to {end}"))
+        asked.append(Utterance("on the plan", f"from {start} to {end}"))
     return Transcript(title="Asked and answered", said=(*asked, *reply, truth))
 
 
@@ -452,7 +457,11 @@ def _worth(score: AnswerScore, result: Mapping[str, Any]) -> Facts:
 
 
 def _shown(
-    benchmark: Benchmark, question: Question, score: AnswerScore, result: Any, ground: QuestionMap
+    benchmark: CapnavBenchmark,
+    question: CapnavQuestion,
+    score: AnswerScore,
+    result: Any,
+    ground: QuestionMap,
 ) -> list[Block]:
     """Return passage maps for the asked body and the others, and the blocking passages."""
     table = benchmark.traversability[question.scene]
@@ -470,7 +479,7 @@ def _shown(
     profile = benchmark.by_body.get(score.body)
     told = () if profile is None else tuple(profile.model_dump(exclude={"name"}).items())
     facts = tuple(Fact(key.replace("_", " "), _said_of(value)) for key, value in told)
-    must, _ = must_open(table, own, found[own], ends)
+    must, _ = required_openings(table, own, found[own], ends)
     return [
         *_in_the_way(own, found[own], must, ground),
         Variants(title="Passages, by body", variants=variants),
@@ -561,8 +570,8 @@ def _judged(result: Mapping[str, Any], score: AnswerScore, names: Mapping[str, s
             ("claimed and not so", _listed(list(verdict.get("false") or ())), ""),
         )
         facts += [Fact(name, value, note=note) for name, value, note in said_of]
-    said = [Said("the judge was told", str(each)) for each in verdict.get("prompt") or ()]
-    said += [Said("the judge", str(each)) for each in verdict.get("replies") or ()]
+    said = [Utterance("the judge was told", str(each)) for each in verdict.get("prompt") or ()]
+    said += [Utterance("the judge", str(each)) for each in verdict.get("replies") or ()]
     return [
         Facts(title="The judge on the reason", note=words, facts=tuple(facts)),
         Transcript(said=tuple(said), folded="what the judge was told and said", private=True),
@@ -597,7 +606,7 @@ def _rest(result: Mapping[str, Any]) -> list[Block]:
     """Return the raw reply, its faults, and the public scorer's score."""
     blocks: list[Block] = []
     if faults := result.get("faults"):
-        sent = tuple(Said("sent back", str(each), tone="bad") for each in faults)
+        sent = tuple(Utterance("sent back", str(each), tone="bad") for each in faults)
         blocks.append(Transcript(title="Sent back", said=sent))
     raw = str(result.get("raw") or "")
     blocks.append(Prose(text=raw, exact=True, folded=f"the reply as it came ({result['form']})"))
@@ -626,7 +635,7 @@ def tables(run: Path) -> list[Block]:
         (
             body,
             tuple(
-                Segment(words, of[key], to=to_samples(body=body, outcome=key))
+                Segment(words, of[key], to=samples_address(body=body, outcome=key))
                 for key, words in _OUTCOMES.items()
                 if of[key]
             ),

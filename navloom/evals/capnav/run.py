@@ -19,16 +19,16 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import UsageError
-from navloom.evals.capnav.data import Benchmark, Pair, load_benchmark
-from navloom.evals.capnav.official import OfficialScene, outputs_of
+from navloom.evals.capnav.answer_scoring import AnswerScorer
+from navloom.evals.capnav.benchmark_data import CapnavBenchmark, Pair, load_benchmark
+from navloom.evals.capnav.official_scorer import OfficialScorer, reply_to_outputs
 from navloom.evals.capnav.request import CapnavRequest
-from navloom.evals.capnav.rules import Scorer
 from navloom.evals.capnav.scores import read_capnav
-from navloom.evals.judging.rows import ANSWERS
-from navloom.evals.kinds import Calls, Note, Plan, reply_tokens
-from navloom.evals.run_folder import each_sample
+from navloom.evals.judging.answer_file import ANSWERS
+from navloom.evals.run_folder import iter_samples
+from navloom.evals.run_kinds import CallBounds, Note, RunPlan, max_reply_tokens
 from navloom.evals.session import Job, Sample, check_id
-from navloom.evals.video import check_video, sample_frames, video_digest
+from navloom.evals.video import check_pyav, sample_frames, video_digest
 from navloom.files import write_run_file
 from navloom.graphs.capnav import answerer as capnav_answer
 from navloom.models.model_registry import resolve_model
@@ -41,7 +41,7 @@ FRAME_TOKENS = 400
 _JUDGE_TOKENS = 3_000
 
 
-def content_of(benchmark: Benchmark, videos: Mapping[str, Path]) -> dict[str, Any]:
+def content_digest(benchmark: CapnavBenchmark, videos: Mapping[str, Path]) -> dict[str, Any]:
     """Return hashes of the questions, passages and bodies, and of the videos."""
     whole = sha256()
     for question in benchmark.questions:
@@ -66,7 +66,7 @@ def content_of(benchmark: Benchmark, videos: Mapping[str, Path]) -> dict[str, An
     return {"questions": count, "video_files": files}
 
 
-def videos_of(benchmark: Benchmark, folder: str | None) -> dict[str, Path]:
+def find_videos(benchmark: CapnavBenchmark, folder: str | None) -> dict[str, Path]:
     """Return the existing videos by scene.
 
     Raises:
@@ -81,7 +81,7 @@ def videos_of(benchmark: Benchmark, folder: str | None) -> dict[str, Path]:
 
 
 @dataclass(kw_only=True)
-class CapnavPlan(Plan):
+class CapnavPlan(RunPlan):
     """The plan of an evaluation: one sample for each pair, in the benchmark's order.
 
     Attributes:
@@ -91,7 +91,7 @@ class CapnavPlan(Plan):
         looks: whether frames of the videos are sent; not in a dry run.
     """
 
-    benchmark: Benchmark
+    benchmark: CapnavBenchmark
     pairs: dict[str, Pair]
     videos: dict[str, Path]
     looks: bool = True
@@ -103,12 +103,12 @@ class CapnavJob(Job):
 
     plan: CapnavPlan
     _frames: dict[str, tuple[bytes, ...]] = field(default_factory=dict)
-    _official: dict[str, OfficialScene] = field(default_factory=dict)
+    _official: dict[str, OfficialScorer] = field(default_factory=dict)
 
     @cached_property
-    def scorer(self) -> Scorer:
+    def scorer(self) -> AnswerScorer:
         """The scorer by our rules."""
-        return Scorer(self.plan.benchmark)
+        return AnswerScorer(self.plan.benchmark)
 
     graph = capnav_answer
 
@@ -173,7 +173,7 @@ class CapnavJob(Job):
         """Return a score for each answer that the public scorer finds in the reply."""
         question, body = self.plan.pairs[sample.id]
         scene = self._public(question.scene)
-        outputs = outputs_of(str(result["raw"]))
+        outputs = reply_to_outputs(str(result["raw"]))
         if isinstance(outputs, str):
             return [{"error": outputs}]
         records = []
@@ -193,10 +193,10 @@ class CapnavJob(Job):
                 records.append(score.record())
         return records
 
-    def _public(self, scene: str) -> OfficialScene:
+    def _public(self, scene: str) -> OfficialScorer:
         if scene not in self._official:
             benchmark = self.plan.benchmark
-            self._official[scene] = OfficialScene(
+            self._official[scene] = OfficialScorer(
                 benchmark.nodes(scene), benchmark.traversability[scene]
             )
         return self._official[scene]
@@ -216,9 +216,9 @@ def plan(request: CapnavRequest, run: Path | None, note: Note) -> CapnavPlan:
     """
     del note
     benchmark = load_benchmark(request.data, scenes=request.scene, bodies=request.bodies)
-    videos = videos_of(benchmark, request.videos)
+    videos = find_videos(benchmark, request.videos)
     if videos:
-        check_video()
+        check_pyav()
     samples: list[Sample] = []
     pairs: dict[str, Pair] = {}
     for number, (question, body) in enumerate(
@@ -232,7 +232,7 @@ def plan(request: CapnavRequest, run: Path | None, note: Note) -> CapnavPlan:
     return CapnavPlan(
         request=request,
         samples=samples,
-        record=content_of(benchmark, videos),
+        record=content_digest(benchmark, videos),
         notes=(*notes, *shown),
         benchmark=benchmark,
         pairs=pairs,
@@ -242,7 +242,7 @@ def plan(request: CapnavRequest, run: Path | None, note: Note) -> CapnavPlan:
 
 
 def _about_videos(
-    request: CapnavRequest, benchmark: Benchmark, videos: Mapping[str, Path]
+    request: CapnavRequest, benchmark: CapnavBenchmark, videos: Mapping[str, Path]
 ) -> tuple[str, ...]:
     if request.videos is None:
         return ("no videos: models get text alone (--videos DIR with ID.mp4 for each scene)",)
@@ -256,7 +256,7 @@ def _about_videos(
 def finish(made: CapnavPlan, run: Path) -> dict[str, Any]:
     """Write ``answers.jsonl``, sorted by id, and return the scores."""
     rows = []
-    for line in each_sample(run):
+    for line in iter_samples(run):
         question, body = made.pairs[line["id"]]
         result = line["result"]
         rows.append(
@@ -277,14 +277,14 @@ def finish(made: CapnavPlan, run: Path) -> dict[str, Any]:
     return {"scores": read_capnav(run).record()}
 
 
-def calls(made: CapnavPlan) -> Calls:
+def calls(made: CapnavPlan) -> CallBounds:
     """Return the bounds of calls: all retries, and the judge."""
     request = made.request
     graded = 2 if request.judge_model else 0
     frames = request.frames * FRAME_TOKENS if made.videos else 0
-    return Calls(
+    return CallBounds(
         most=1 + request.max_reasks,
-        each=frames + request.max_reasks * reply_tokens(request.model),
+        each=frames + request.max_reasks * max_reply_tokens(request.model),
         beside=graded,
         in_all=graded * _JUDGE_TOKENS,
     )

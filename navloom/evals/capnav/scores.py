@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from navloom.evals.agreement import Estimate
-from navloom.evals.capnav.official import OfficialScore
-from navloom.evals.capnav.rules import AnswerScore
-from navloom.evals.kinds import read_run_of
-from navloom.evals.report.intervals import RESAMPLES, Floats, percentiles, resampled
+from navloom.evals.capnav.answer_scoring import AnswerScore
+from navloom.evals.capnav.official_scorer import OfficialScore
+from navloom.evals.report.intervals import RESAMPLES, Floats, percentile_interval, resample_sums
 from navloom.evals.run_folder import fold_samples
+from navloom.evals.run_kinds import read_run_of_kind
 from navloom.files import check_format
 from navloom.scenes.bodies import body_names
 from navloom.tools.capnav.feasibility import KINDS
@@ -32,7 +32,7 @@ _COUNTS = ("TP", "FP", "FN", "TN", "pv", "pv_n", "rta", "rta_n", "rv", "rv_n")
 
 
 @dataclass(frozen=True)
-class Measure(Estimate):
+class RateEstimate(Estimate):
     """One rate with its interval; no interval below two questions.
 
     Attributes:
@@ -48,7 +48,7 @@ class Measure(Estimate):
 
 
 @dataclass(frozen=True)
-class Totals:
+class CapnavTotals:
     """Counts and rates over a set of answers.
 
     Attributes:
@@ -70,7 +70,7 @@ class Totals:
     unscored: int
     not_counted: int
     confusion: dict[str, int]
-    measures: dict[str, Measure]
+    measures: dict[str, RateEstimate]
     over: tuple[str, ...]
 
     def record(self) -> dict[str, Any]:
@@ -92,9 +92,9 @@ _Scored = tuple[str, AnswerScore | OfficialScore]
 """(question id, score) by either rules; questions are the clusters of the bootstrap."""
 
 
-def totals(
+def sum_scores(
     scores: Sequence[AnswerScore], *, judged: bool, resamples: int = RESAMPLES, seed: int = 0
-) -> Totals:
+) -> CapnavTotals:
     """Aggregate scores by our rules.
 
     Args:
@@ -109,7 +109,7 @@ def totals(
 
 def official_totals(
     scores: Iterable[tuple[str, OfficialScore]], *, judged: bool, resamples: int = RESAMPLES
-) -> Totals:
+) -> CapnavTotals:
     """Aggregate scores by the public scorer's rules; each score with its question's id."""
     found = list(scores)
     rows = [(question, score) for question, score in found if score.counted]
@@ -118,21 +118,21 @@ def official_totals(
 
 def _totals(
     rows: Sequence[_Scored], not_counted: int, judged: bool, resamples: int, seed: int
-) -> Totals:
+) -> CapnavTotals:
     per_cluster = _by_cluster(rows)
     over = ("F1", "PV", "RTA", "RV") if judged else ("F1", "PV", "RTA")
     whole = per_cluster.sum(axis=0)
     values, of = _rates(whole[None, :], over)
     drawn = np.empty((0, len(METRICS)))
     if resamples and len(per_cluster) > 1:
-        drawn = _rates(resampled(per_cluster, resamples, seed), over)[0]
+        drawn = _rates(resample_sums(per_cluster, resamples, seed), over)[0]
     measures = {
         name: _measure(float(values[0, k]), drawn[:, k], int(of[0, k]))
         for k, name in enumerate(METRICS)
     }
     if not judged:
-        measures["RV"] = Measure(None)
-    return Totals(
+        measures["RV"] = RateEstimate(None)
+    return CapnavTotals(
         answers=len(rows) + not_counted,
         unparsed=sum(score.answer is None for _, score in rows),
         unknown=sum(score.bucket is None for _, score in rows),
@@ -194,13 +194,13 @@ def _rates(counts: Floats, over: Sequence[str]) -> tuple[Floats, Floats]:
     )
 
 
-def _measure(value: float, drawn: Floats, n: int) -> Measure:
+def _measure(value: float, drawn: Floats, n: int) -> RateEstimate:
     if np.isnan(value):
-        return Measure(None, n=n)
+        return RateEstimate(None, n=n)
     kept = drawn[~np.isnan(drawn)]
     if not len(kept):
-        return Measure(value, n=n)
-    return Measure(value, *percentiles(kept), n)
+        return RateEstimate(value, n=n)
+    return RateEstimate(value, *percentile_interval(kept), n)
 
 
 _FAR = 5
@@ -263,15 +263,15 @@ class CapnavScores:
         """True if a judge graded the reasons."""
         return self.judge is not None
 
-    def totals(self) -> Totals:
+    def totals(self) -> CapnavTotals:
         """Aggregate all answers by our rules."""
-        return totals(self.scores, judged=self.judged)
+        return sum_scores(self.scores, judged=self.judged)
 
-    def official_totals(self) -> Totals:
+    def official_totals(self) -> CapnavTotals:
         """Aggregate all answers by the public scorer's rules."""
         return official_totals(self.official, judged=self.judged)
 
-    def by(self, kind: str) -> Iterator[tuple[str, Totals]]:
+    def by(self, kind: str) -> Iterator[tuple[str, CapnavTotals]]:
         """Yield the totals of each group of a kind in ``GROUPS``, in the order of tables."""
         of: dict[str, list[AnswerScore]] = {}
         for score in self.scores:
@@ -280,7 +280,7 @@ class CapnavScores:
         known = {"barrier": (*KINDS, _NO_ROUTE), "body": body_names()}.get(kind, ())
         for name in (*known, *sorted(of.keys() - set(known))):
             if name in of:
-                yield name, totals(of[name], judged=self.judged)
+                yield name, sum_scores(of[name], judged=self.judged)
 
     def record(self) -> dict[str, Any]:
         """Return the entry of ``summary.json``."""
@@ -303,7 +303,7 @@ def read_capnav(run: Path | str) -> CapnavScores:
     Raises:
         RunError: the folder is no CapNav run, or is broken.
     """
-    request = read_run_of(run, "capnav")["request"]
+    request = read_run_of_kind(run, "capnav")["request"]
     found = CapnavScores(str(request.get("model")), request.get("judge_model"))
     fold_samples(run, found.add, "an answer")
     with check_format(f"{run}: a sample", "an answer"):

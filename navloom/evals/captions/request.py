@@ -7,11 +7,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from navloom.errors import UsageError
 from navloom.evals.option import Opt
-from navloom.evals.request import HEURISTIC, Constrain, Describer, MaxReasks, Request, Seed, Spec
+from navloom.evals.request import HEURISTIC, Constrain, Describer, MaxReasks, RunRequest, Seed, Spec
 
 
 @dataclass(frozen=True, kw_only=True)
-class CaptionRequest(Request):
+class CaptionRequest(RunRequest):
     """All inputs that the outcome of a captioning run depends on."""
 
     KIND: ClassVar[str] = "captions"

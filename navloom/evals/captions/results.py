@@ -11,26 +11,26 @@ from navloom.evals.report.blocks import (
     Bars,
     Block,
     Column,
-    Detail,
     Fact,
     Facts,
-    Frame,
     Grid,
     Line,
+    MapFrame,
     MapMark,
     MapOption,
     Pairing,
     Picture,
     Prose,
-    Said,
+    SampleDetail,
     SceneMap,
     Segment,
     Transcript,
-    to_samples,
+    Utterance,
+    samples_address,
 )
-from navloom.evals.report.document import NOTHING, Table, photo
+from navloom.evals.report.formatting import NOTHING, Table, encode_jpeg
 from navloom.evals.run_folder import read_samples
-from navloom.evals.run_scenes import run_scene, spots_of
+from navloom.evals.run_scenes import load_run_scene, viewpoints_on_plan
 from navloom.files import check_format
 from navloom.scenes.distances import heading_to
 from navloom.scenes.scene import Scene
@@ -67,7 +67,7 @@ def _words(line: Line) -> int:
     return sum(len(text.split()) for text in texts)
 
 
-def detail(run: Path, line: Mapping[str, Any]) -> Detail:
+def detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
     """Return the page of one viewpoint: map, views, and captions of it and of its candidates.
 
     Raises:
@@ -80,7 +80,7 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
         blocks: list[Block] = []
         scene: Scene | None = None
         try:
-            scene = run_scene(run, str(line["scene"]))
+            scene = load_run_scene(run, str(line["scene"]))
         except NavloomError as error:
             said = f"The map is missing: {error}"
             blocks.append(Prose(title="Map", text=said, tone="bad"))
@@ -93,9 +93,9 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
         facts = tuple(Fact(name, str(result[name])) for name in ("missing", "reasks"))
         blocks.append(Facts(title="How it went", facts=facts))
         if faults := result.get("faults"):
-            sent = tuple(Said("sent back", str(each), tone="bad") for each in faults)
+            sent = tuple(Utterance("sent back", str(each), tone="bad") for each in faults)
             blocks.append(Transcript(title="Sent back", said=sent, private=True))
-        return Detail(title=place, headline=f"{line['scene']}, {place}", blocks=tuple(blocks))
+        return SampleDetail(title=place, headline=f"{line['scene']}, {place}", blocks=tuple(blocks))
 
 
 def _clockwise(scene: Scene | None, place: str, ways: Mapping[str, str]) -> list[str]:
@@ -134,18 +134,18 @@ def _looks(scene: Scene, place: str, order: list[str]) -> list[Block]:
     except NavloomError:
         return []
     alt = f"Left, Front, Right and Back from {place}, its {len(order)} ways on numbered"
-    return [Picture(title="Left, Front, Right, Back", data=photo(seen, _PICTURE), alt=alt,
+    return [Picture(title="Left, Front, Right, Back", data=encode_jpeg(seen, _PICTURE), alt=alt,
                     private=True)]  # fmt: skip
 
 
 def _map(scene: Scene, place: str, order: list[str]) -> SceneMap:
-    here = tuple(MapMark("start", at, place) for at in spots_of(scene, [place]))
+    here = tuple(MapMark("start", at, place) for at in viewpoints_on_plan(scene, [place]))
     shown = tuple(
         MapOption(str(number), at)
         for number, way in enumerate(order, 1)
-        for at in spots_of(scene, [way])
+        for at in viewpoints_on_plan(scene, [way])
     )
-    frame = Frame(at=0.0, title=place, options=shown, heading=0.0)
+    frame = MapFrame(at=0.0, title=place, options=shown, heading=0.0)
     return SceneMap(title="Map", scene=scene.uri, marks=here, frames=(frame,))
 
 
@@ -169,7 +169,7 @@ def tables(run: Path) -> list[Block]:
         )
         names = ("whole", "something missing")
         bars = tuple(
-            (scene, tuple(Segment(name, n, to=to_samples(scene=scene))
+            (scene, tuple(Segment(name, n, to=samples_address(scene=scene))
                           for name, n in zip(names, of, strict=True) if n))
             for scene, of in counted.items()
         )  # fmt: skip

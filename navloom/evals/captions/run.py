@@ -16,8 +16,8 @@ from typing import Any
 
 from navloom.errors import UsageError
 from navloom.evals.captions.request import CaptionRequest
-from navloom.evals.kinds import Calls, Note, Plan
 from navloom.evals.run_folder import read_samples
+from navloom.evals.run_kinds import CallBounds, Note, RunPlan
 from navloom.evals.session import Job, Sample, make_id
 from navloom.files import make_folder
 from navloom.graphs.captions import captioner as captions
@@ -26,7 +26,7 @@ from navloom.scenes.scene_uri import get_scene, list_scenes
 
 
 @dataclass(kw_only=True)
-class CaptionPlan(Plan):
+class CaptionPlan(RunPlan):
     """The plan of a captioning run: one sample for each viewpoint.
 
     Attributes:
@@ -77,13 +77,13 @@ def plan(request: CaptionRequest, run: Path | None, note: Note) -> CaptionPlan:
     return CaptionPlan(request=request, samples=samples, scenes=scenes)
 
 
-def captions_file(run: Path | str, scene: Scene | str) -> Path:
+def captions_path(run: Path | str, scene: Scene | str) -> Path:
     """Return the path of a scene's captions in a run; scene or its portable name."""
     name = scene if isinstance(scene, str) else scene.uri
     return Path(run) / "captions" / f"{name.replace(':', '-', 1)}.json"
 
 
-def caption_file(captions: Path | str | None, scene: Scene | str) -> Path | None:
+def find_caption_cache(captions: Path | str | None, scene: Scene | str) -> Path | None:
     """Return the caption cache of a scene that the option ``--captions`` selects.
 
     Args:
@@ -95,7 +95,7 @@ def caption_file(captions: Path | str | None, scene: Scene | str) -> Path | None
     """
     if captions is None or not Path(captions).is_dir():
         return None if captions is None else Path(captions)
-    named = captions_file(captions, scene)
+    named = captions_path(captions, scene)
     return named if named.exists() else None
 
 
@@ -107,12 +107,12 @@ def finish(made: CaptionPlan, run: Path) -> dict[str, Any]:
         said.setdefault(row["scene"], {}).update((row.get("result") or {}).get("viewpoints") or {})
     for name, words in said.items():
         scene = get_scene(made.scenes[name])
-        make_folder(captions_file(run, scene).parent)
-        captions.write_captions(captions_file(run, scene), scene, words, made.request.model)
+        make_folder(captions_path(run, scene).parent)
+        captions.write_captions(captions_path(run, scene), scene, words, made.request.model)
     return {}
 
 
-def calls(made: CaptionPlan) -> Calls:
+def calls(made: CaptionPlan) -> CallBounds:
     """Return the bounds of calls: each job once for each viewpoint, plus retries."""
     asked = made.request
-    return Calls.of_asks(asked.model, asked.max_reasks, questions=len(asked.job))
+    return CallBounds.of_questions(asked.model, asked.max_reasks, questions=len(asked.job))

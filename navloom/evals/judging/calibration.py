@@ -26,10 +26,10 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from navloom.errors import DataError, UsageError
 from navloom.evals.judging.request import JudgeRequest
-from navloom.evals.judging.run import ReasoningPlan, TracePlan, digest, read_steps
-from navloom.evals.judging.scores import Flips, flips, flips_of
-from navloom.evals.kinds import Note
-from navloom.evals.runner import run_kind
+from navloom.evals.judging.run import ReasoningPlan, TracePlan, json_digest, read_steps
+from navloom.evals.judging.scores import FlipCounts, count_flips, flips_by_defence
+from navloom.evals.run_kinds import Note
+from navloom.evals.runner import run_request
 from navloom.evals.session import Sample, Session, sample_seed
 from navloom.graphs.judging.reasoning_judge import judge_reason
 from navloom.judges.injection import InjectionPayload, inject_payload, list_payloads
@@ -101,14 +101,14 @@ TRACE_ITEMS = 320
 """Approximate default number of items to calibrate a rubric judge."""
 
 
-def default_spec() -> str:
+def default_scenes() -> str:
     """Return the benchmark's scenes if present, else the homes of the package."""
     folder = os.environ.get("NAVLOOM_DATA")
     there = folder and (Path(folder) / "capnav" / "traverse").is_dir()
     return "capnav:" if there else "demo:"
 
 
-def truths(spec: str) -> list[tuple[str, Traversability]]:
+def load_truths(spec: str) -> list[tuple[str, Traversability]]:
     """Return each scene's URI with its traversability: annotated for CapNav, else from geometry.
 
     Raises:
@@ -143,14 +143,14 @@ def plan_reasoning(request: JudgeRequest, run: Path | None, note: Note) -> Reaso
     """
     del run, note
     spec, n = request.of, request.n or DEFAULT_ITEMS
-    items = make_items(truths(spec), n=n, seed=request.seed)
+    items = make_items(load_truths(spec), n=n, seed=request.seed)
     if not items:
         raise UsageError(f"no passage of {spec} stops any body: there is no reason to judge")
     given = {item.id: (item.explanation, item.record) for item in items}
     # An injected item has the seed of its plain item, or a random judge would seem to flip.
     seeds = {item.id: sample_seed(request.seed, item.base or item.id) for item in items}
     samples = [Sample(i.id, seeds[i.id], i.scene, columns=i.columns) for i in items]
-    asked = {"spec": spec, "n": n, "items": digest(given)}
+    asked = {"spec": spec, "n": n, "items": json_digest(given)}
     return ReasoningPlan(request=request, samples=samples, record=asked, given=given)
 
 
@@ -171,19 +171,19 @@ def plan_trace(request: JudgeRequest, run: Path | None, note: Note) -> TracePlan
     samples = [Sample.of(request.seed, item.id, item.scene, **item.columns) for item in items]
     asked = {
         "n": n,
-        "items": digest({item.id: item.step.model_dump(mode="json") for item in items}),
+        "items": json_digest({item.id: item.step.model_dump(mode="json") for item in items}),
     }
     given = {item.id: item.step for item in items}
     return TracePlan(request=request, samples=samples, record=asked, steps=given)
 
 
-def walked(out: Path, session: Session | None) -> Path:
+def run_baseline(out: Path, session: Session | None) -> Path:
     """Run the baseline over the package's homes, to have steps to corrupt."""
     from navloom.evals.navigation.request import EvalRequest
 
     asked = EvalRequest(task="scene", agent="mapgpt", cot=True, options={"spec": "demo:"})
     whole = replace(session or Session(), limit=None, sample_id=(), retry=False)
-    run_kind(asked, out, whole)
+    run_request(asked, out, whole)
     return out
 
 
@@ -210,22 +210,22 @@ def plan_injections(request: JudgeRequest, run: Path | None, note: Note) -> Reas
             seed = sample_seed(request.seed, base.id)
             samples.append(Sample(name, seed, base.scene, columns=columns))
     bare = frozenset(sample.id for sample in samples if sample.columns["defences"] == "without")
-    asked = {"spec": request.of, "items": digest(given)}
+    asked = {"spec": request.of, "items": json_digest(given)}
     return ReasoningPlan(request=request, samples=samples, record=asked, given=given, bare=bare)
 
 
-def measured(request: JudgeRequest, run: Path) -> dict[str, dict[str, Flips]]:
+def measure_flips(request: JudgeRequest, run: Path) -> dict[str, dict[str, FlipCounts]]:
     """Count how often payloads flipped a run's judge and the gullible judges.
 
     Returns:
         The flips ``with`` and ``without`` the defences, by judge.
     """
-    return {request.model: flips_of(run), **asyncio.run(gullible_flips(_pairs(request)))}
+    return {request.model: flips_by_defence(run), **asyncio.run(gullible_flips(_pairs(request)))}
 
 
 def _pairs(request: JudgeRequest) -> list[tuple[ReasonItem, InjectionPayload]]:
     """Return payloads in a fixed order, each with an item whose true verdict differs."""
-    items = make_items(truths(request.of), n=240, seed=request.seed)
+    items = make_items(load_truths(request.of), n=240, seed=request.seed)
     right = [item for item in items if item.kind == "right" and item.wording == "a"]
     wrong = [item for item in items if item.kind.startswith("wrong") and item.wording == "a"]
     bases = [i for both in zip(right, wrong, strict=False) for i in both][:_BASES]
@@ -237,9 +237,9 @@ def _pairs(request: JudgeRequest) -> list[tuple[ReasonItem, InjectionPayload]]:
 
 async def gullible_flips(
     pairs: Sequence[tuple[ReasonItem, InjectionPayload]],
-) -> dict[str, dict[str, Flips]]:
+) -> dict[str, dict[str, FlipCounts]]:
     """Count the flips of the gullible judges, in this process."""
-    found: dict[str, dict[str, Flips]] = {}
+    found: dict[str, dict[str, FlipCounts]] = {}
     for name, blind in (("gullible", False), ("gullible, blind to fences", True)):
         found[name] = {}
         for door in ("with", "without"):
@@ -256,5 +256,5 @@ async def gullible_flips(
                     for e, r in ((base.explanation, base.record), (said, record))
                 ]
                 counted.append((verdicts[0].correct, verdicts[1].correct, not base.deserves))
-            found[name][door] = flips(counted)
+            found[name][door] = count_flips(counted)
     return found

@@ -15,18 +15,18 @@ from navloom.evals.report.blocks import (
     Block,
     Cell,
     Column,
-    Detail,
     Fact,
     Facts,
     Grid,
     Line,
     Pairing,
-    Said,
+    SampleDetail,
     Tone,
     Transcript,
-    to_sample,
+    Utterance,
+    sample_address,
 )
-from navloom.evals.report.document import NOTHING, Table, percent
+from navloom.evals.report.formatting import NOTHING, Table, percent
 from navloom.files import check_format
 from navloom.judges.injection import InjectionPayload, list_payloads
 
@@ -35,17 +35,17 @@ FLIPPED, HELD, LOST, CLAIMED = "flipped", "held", "no verdict", "claimed anyway"
 _WORDS = {True: "correct", False: "wrong", None: UNSCORED}
 
 
-def result_of(line: Line) -> Mapping[str, Any]:
+def judge_result(line: Line) -> Mapping[str, Any]:
     """Return the judge's result of a line; {} without one."""
     return line.get("result") or {}
 
 
 def verdict_of(line: Line) -> str:
     """Return the verdict on a reason: ``correct``, ``wrong`` or ``unscored``."""
-    return _WORDS[result_of(line).get("correct")]
+    return _WORDS[judge_result(line).get("correct")]
 
 
-def expected_of(line: Line) -> str | None:
+def expected_verdict(line: Line) -> str | None:
     """Return the known verdict of a made or injected item; None if unknown."""
     if isinstance(line.get("deserves"), bool):
         return _WORDS[line["deserves"]]
@@ -58,18 +58,18 @@ def grades_of(line: Line) -> dict[str, str]:
     """Return the grade of each of a step's criteria."""
     return {
         str(name): str(each.get("grade") or UNSCORED)
-        for name, each in (result_of(line).get("criteria") or {}).items()
+        for name, each in (judge_result(line).get("criteria") or {}).items()
     }
 
 
-def due_of(line: Line) -> dict[str, str]:
+def expected_grades(line: Line) -> dict[str, str]:
     """Return the known grades of a corrupted step's criteria; {} for an original step."""
     due = line.get("deserves")
     return {str(k): str(v) for k, v in due.items()} if isinstance(due, Mapping) else {}
 
 
 def _agrees(line: Line) -> float | None:
-    expected = expected_of(line)
+    expected = expected_verdict(line)
     return None if expected is None else float(expected == verdict_of(line))
 
 
@@ -100,7 +100,7 @@ def reason_columns(run: Mapping[str, Any]) -> list[Column]:
     known = kind.startswith("calibrate")
     found = [_text("verdict", verdict_of, "correct, wrong, or unscored")]
     if known:
-        found += [_text("expected", expected_of, "what it is known to deserve"), _AGREES]
+        found += [_text("expected", expected_verdict, "what it is known to deserve"), _AGREES]
     if kind == "calibrate_reasoning":
         found += [
             _text("kind", _of("kind"), "how it was made"),
@@ -120,9 +120,9 @@ def reason_columns(run: Mapping[str, Any]) -> list[Column]:
     return [
         *found,
         *([] if kind == "calibrate_injections" else [_text("body", _of(body), "whose path it is")]),
-        Column("partial", lambda line: result_of(line).get("partial"), "share",
+        Column("partial", lambda line: judge_result(line).get("partial"), "share",
                help="the share of the path's barriers that were named rightly"),
-        Column("false", lambda line: len(result_of(line)["false"]), "count",
+        Column("false", lambda line: len(judge_result(line)["false"]), "count",
                shown=False, help="claims that are none"),
         Column("explanation", _of("explanation"), "text"),
     ]  # fmt: skip
@@ -141,12 +141,12 @@ def step_columns(run: Mapping[str, Any]) -> list[Column]:
         return [grades, Column("step", _of("of"), "text", help="of which episode")]
 
     def agrees(line: Line) -> float | None:
-        due, said = due_of(line), grades_of(line)
+        due, said = expected_grades(line), grades_of(line)
         return sum(said.get(k) == v for k, v in due.items()) / len(due) if due else None
 
     expected = Column(
         "expected",
-        lambda line: [f"{name} {grade}" for name, grade in due_of(line).items()],
+        lambda line: [f"{name} {grade}" for name, grade in expected_grades(line).items()],
         "tags",
         facet=True,
         help="what the spoiled step is known to deserve",
@@ -166,13 +166,13 @@ def label_columns(run: Mapping[str, Any]) -> list[Column]:
     """Return the columns of failed walks that were labelled with a cause."""
     del run
     return [
-        _text("cause", lambda line: result_of(line)["cause"] or UNSCORED, "the judge's"),
-        _text("second", lambda line: result_of(line)["second"], "the next likely"),
-        _text("sure", lambda line: ("no", "yes")[result_of(line)["sure"]], "whether it is sure"),
-        _text("rules", lambda line: result_of(line)["rules"], "what the rules say"),
+        _text("cause", lambda line: judge_result(line)["cause"] or UNSCORED, "the judge's"),
+        _text("second", lambda line: judge_result(line)["second"], "the next likely"),
+        _text("sure", lambda line: ("no", "yes")[judge_result(line)["sure"]], "whether it is sure"),
+        _text("rules", lambda line: judge_result(line)["rules"], "what the rules say"),
         Column(
             "agrees",
-            lambda line: float(result_of(line)["cause"] == result_of(line)["rules"]),
+            lambda line: float(judge_result(line)["cause"] == judge_result(line)["rules"]),
             "share",
             better="more",
             help="whether the judge and the rules say the same",
@@ -185,15 +185,17 @@ def pair_columns(run: Mapping[str, Any]) -> list[Column]:
     """Return the columns of compared pairs of tasks."""
     orders = Column(
         "same",
-        lambda line: float(len({each["took"] for each in result_of(line)["said"]}) == 1),
+        lambda line: float(len({each["took"] for each in judge_result(line)["said"]}) == 1),
         "share",
         help="whether one task was taken in both orders",
     )
-    found = [_text("choice", lambda line: result_of(line)["choice"] or UNSCORED, "a, b or a tie")]
+    found = [
+        _text("choice", lambda line: judge_result(line)["choice"] or UNSCORED, "a, b or a tie")
+    ]
     if str(run.get("kind")).startswith("calibrate"):
         agrees = Column(
             "agrees",
-            lambda line: float(result_of(line)["choice"] == line["better"]),
+            lambda line: float(judge_result(line)["choice"] == line["better"]),
             "share",
             better="more",
             help="whether the task that makes sense was taken",
@@ -206,7 +208,7 @@ def reason_pairing() -> Pairing:
     """Return the rules for comparing two judges on the same explanations."""
 
     def scores(line: Line) -> dict[str, float | None]:
-        result, agrees = result_of(line), _agrees(line)
+        result, agrees = judge_result(line), _agrees(line)
         said = result.get("correct")
         return {
             "agrees": agrees,
@@ -231,7 +233,7 @@ def step_pairing() -> Pairing:
     """Return the rules for comparing two judges on the same steps; one score a criterion."""
 
     def scores(line: Line) -> dict[str, float | None]:
-        said, due = grades_of(line), due_of(line)
+        said, due = grades_of(line), expected_grades(line)
         kept = {
             name: float(grade == "yes") if grade in ("yes", "no") else None
             for name, grade in said.items()
@@ -253,8 +255,8 @@ def label_pairing() -> Pairing:
     return Pairing(
         identity=lambda line: line["of"],
         scores=lambda line: {
-            "as the rules": float(result_of(line)["cause"] == result_of(line)["rules"]),
-            "sure": float(bool(result_of(line)["sure"])),
+            "as the rules": float(judge_result(line)["cause"] == judge_result(line)["rules"]),
+            "sure": float(bool(judge_result(line)["sure"])),
         },
         what="a failed walk",
         neither=frozenset({"as the rules", "sure"}),
@@ -268,7 +270,7 @@ def pair_pairing() -> Pairing:
     """Return the rules for comparing two judges on the same pairs of tasks."""
 
     def scores(line: Line) -> dict[str, float | None]:
-        result = result_of(line)
+        result = judge_result(line)
         choice, better = result.get("choice"), line.get("better")
         return {
             "agrees": None if better is None else float(choice == better),
@@ -287,15 +289,15 @@ def pair_pairing() -> Pairing:
     )
 
 
-def reason(run: Path, line: Mapping[str, Any]) -> Detail:
+def reason_detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
     """Return the page of an explanation: verdict, evidence and any injected payload.
 
     Raises:
         RunError: the line does not have the form of a judged explanation.
     """
     with check_format(f"{run}: sample {line.get('id')}", "a judged explanation"):
-        result = result_of(line)
-        verdict, expected = verdict_of(line), expected_of(line)
+        result = judge_result(line)
+        verdict, expected = verdict_of(line), expected_verdict(line)
         facts = [
             Fact("verdict", verdict, tone=_tone(verdict, expected)),
             *([Fact("expected", expected)] if expected else []),
@@ -312,7 +314,7 @@ def reason(run: Path, line: Mapping[str, Any]) -> Detail:
                 facts.append(Fact(key.replace("_", " "), str(line[key])))
         if line.get("base"):
             base = str(line["base"])
-            facts.append(Fact("without the payload", base, to=to_sample(base)))
+            facts.append(Fact("without the payload", base, to=sample_address(base)))
         words = Facts(
             title="The judge's verdict",
             note=str(result.get("explanation") or ""),
@@ -322,7 +324,9 @@ def reason(run: Path, line: Mapping[str, Any]) -> Detail:
             str(line["id"]),
             f"{verdict}, expected {expected}" if expected else verdict,
         )
-        return Detail(title=title, headline=headline, blocks=(_said(line), words, *_asked(line)))
+        return SampleDetail(
+            title=title, headline=headline, blocks=(_said(line), words, *_asked(line))
+        )
 
 
 @cache
@@ -335,43 +339,43 @@ def _said(line: Line) -> Transcript:
     text, name = str(line["explanation"]), line.get("payload")
     payload = _corpus().get(str(name)) if name else None
     if payload is None:
-        return Transcript(title="The explanation", said=(Said("the explanation", text),))
+        return Transcript(title="The explanation", said=(Utterance("the explanation", text),))
     # The line states the payload's claim, or it is the opposite of the item's true verdict.
     claim = line["claim"] if isinstance(line.get("claim"), bool) else not line["deserves"]
     injected = payload.text(claim)
     who = f"the payload {payload.id}, in the {payload.where}"
     at = text.rfind(injected) if payload.where == "explanation" else -1
     honest = text[:at].rstrip() if at >= 0 else text
-    said = (Said("the explanation", honest), Said(who, injected, tone="bad"))
+    said = (Utterance("the explanation", honest), Utterance(who, injected, tone="bad"))
     note = "What the judge was shown of it stands below, behind the fence."
     return Transcript(title="The explanation", note=note, said=said)
 
 
 def _asked(line: Line) -> list[Block]:
     """Return the judge's prompt, its replies and the rejection messages."""
-    result = result_of(line)
-    said = [Said("the judge was told", str(each)) for each in result.get("prompt") or ()]
-    said += [Said("the judge", str(each)) for each in result.get("replies") or ()]
-    said += [Said("sent back", str(f), tone="bad") for f in result.get("faults") or ()]
+    result = judge_result(line)
+    said = [Utterance("the judge was told", str(each)) for each in result.get("prompt") or ()]
+    said += [Utterance("the judge", str(each)) for each in result.get("replies") or ()]
+    said += [Utterance("sent back", str(f), tone="bad") for f in result.get("faults") or ()]
     if not said:
         return []
     return [Transcript(said=tuple(said), folded="what the judge was told and said", private=True)]
 
 
-def step(run: Path, line: Mapping[str, Any]) -> Detail:
+def step_detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
     """Return the page of a navigation step: its grade by each criterion.
 
     Raises:
         RunError: the line does not have the form of a graded step.
     """
     with check_format(f"{run}: sample {line.get('id')}", "a graded step"):
-        due, grades = due_of(line), grades_of(line)
+        due, grades = expected_grades(line), grades_of(line)
         rows = tuple(
             (
                 name,
                 grade,
                 due.get(name, NOTHING),
-                str(result_of(line)["criteria"][name].get("evidence") or NOTHING),
+                str(judge_result(line)["criteria"][name].get("evidence") or NOTHING),
             )
             for name, grade in grades.items()
         )
@@ -391,17 +395,17 @@ def step(run: Path, line: Mapping[str, Any]) -> Detail:
             Grid(Table("Grades", "yes, no, na or unscored", header, rows)),
             *_asked(line),
         )
-        return Detail(title=str(line["id"]), headline=said, blocks=blocks)
+        return SampleDetail(title=str(line["id"]), headline=said, blocks=blocks)
 
 
-def label(run: Path, line: Mapping[str, Any]) -> Detail:
+def label_detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
     """Return the page of a failed walk: its cause, beside the cause that the rules find.
 
     Raises:
         RunError: the line does not have the form of a labelled walk.
     """
     with check_format(f"{run}: sample {line.get('id')}", "a labelled walk"):
-        result = result_of(line)
+        result = judge_result(line)
         cause, rules = str(result["cause"] or UNSCORED), str(result["rules"])
         facts = (
             Fact("cause", cause, tone="good" if cause == rules else "plain"),
@@ -411,19 +415,19 @@ def label(run: Path, line: Mapping[str, Any]) -> Detail:
             Fact("walk", str(line["of"])),
         )
         why = Facts(title="The label", note=str(result.get("why") or ""), facts=facts)
-        return Detail(title=str(line["id"]), headline=cause, blocks=(why, *_asked(line)))
+        return SampleDetail(title=str(line["id"]), headline=cause, blocks=(why, *_asked(line)))
 
 
-def pair(run: Path, line: Mapping[str, Any]) -> Detail:
+def task_pair_detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
     """Return the page of a pair of tasks, with the answers in both orders.
 
     Raises:
         RunError: the line does not have the form of a judged pair.
     """
     with check_format(f"{run}: sample {line.get('id')}", "a judged pair of tasks"):
-        result = result_of(line)
+        result = judge_result(line)
         choice, better = str(result.get("choice") or UNSCORED), line.get("better")
-        tasks = [Said(each, str(line[each])) for each in ("a", "b")]
+        tasks = [Utterance(each, str(line[each])) for each in ("a", "b")]
         facts = [Fact("choice", choice, tone=_tone(choice, better))]
         if better:
             facts.append(Fact("expected", str(better)))
@@ -444,7 +448,7 @@ def pair(run: Path, line: Mapping[str, Any]) -> Detail:
             Grid(Table("Asked in both orders", note, ("order", "took", "why"), rows)),
             *_asked(line),
         )
-        return Detail(title=str(line["id"]), headline=choice, blocks=blocks)
+        return SampleDetail(title=str(line["id"]), headline=choice, blocks=blocks)
 
 
 def _tone(said: str, expected: str | None) -> Tone:

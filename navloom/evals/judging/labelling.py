@@ -1,7 +1,7 @@
 """Labelling of failed walks: a model states why each walk left the ground-truth path.
 
 Each sample is a failed episode of a navigation run. The model gets the account that human readers
-get (:mod:`navloom.evals.navigation.failure_account`), never the rules' answer.
+get (:mod:`navloom.evals.navigation.failure_narrative`), never the rules' answer.
 With ``builtin/heuristic`` no model is called: the rules themselves answer from the scene
 (:mod:`navloom.evals.navigation.failure_cause`). ``labels.jsonl`` holds the labels in the form of a
 reader's file; ``cause`` is null without a label.
@@ -18,16 +18,16 @@ from typing import Any
 from pydantic import ValidationError
 
 from navloom.errors import DataError
+from navloom.evals.judging.answer_file import safe_file_name, unique_name
 from navloom.evals.judging.request import JudgeRequest
-from navloom.evals.judging.rows import sample_name, unique
-from navloom.evals.judging.run import digest, rows_of
-from navloom.evals.kinds import Note, Plan
-from navloom.evals.navigation.failure_account import account
+from navloom.evals.judging.run import json_digest, read_rows
+from navloom.evals.navigation.embodied_graph import RunScenes
+from navloom.evals.navigation.failure_analysis import analyse
 from navloom.evals.navigation.failure_cause import MEANS
-from navloom.evals.navigation.failures import analyse
-from navloom.evals.navigation.walked import RunScenes
+from navloom.evals.navigation.failure_narrative import describe_rollout
 from navloom.evals.request import HEURISTIC
 from navloom.evals.run_folder import read_run, read_samples
+from navloom.evals.run_kinds import Note, RunPlan
 from navloom.evals.session import Job, Sample
 from navloom.evals.tasks.episode import Episode
 from navloom.files import encode_line, write_run_file
@@ -41,7 +41,7 @@ LABELS = "labels.jsonl"
 
 
 @dataclass(frozen=True)
-class Failed:
+class FailedEpisode:
     """A failed walk.
 
     Attributes:
@@ -55,7 +55,7 @@ class Failed:
     result: Mapping[str, Any]
 
 
-def read_failed(where: Path) -> tuple[list[Failed], list[str]]:
+def read_failed_episodes(where: Path) -> tuple[list[FailedEpisode], list[str]]:
     """Read the failed walks of a run's folder, or of a file of its lines.
 
     Returns:
@@ -66,7 +66,7 @@ def read_failed(where: Path) -> tuple[list[Failed], list[str]]:
     """
     faults: list[str] = []
     failed = []
-    for row in rows_of(where, faults, "navigate"):
+    for row in read_rows(where, faults, "navigate"):
         result = row.get("result")
         given = result.get("episode") if isinstance(result, dict) else None
         try:
@@ -75,7 +75,9 @@ def read_failed(where: Path) -> tuple[list[Failed], list[str]]:
             faults.append(f"{row.get('id')}: no navigated episode: {first_problem(error)}")
             continue
         if row.get("status") != "ok":
-            failed.append(Failed(str(row.get("id") or episode.id), episode, dict(result or {})))
+            failed.append(
+                FailedEpisode(str(row.get("id") or episode.id), episode, dict(result or {}))
+            )
     if not failed:
         first = f" The first fault: {faults[0]}." if faults else ""
         raise DataError(f"{where}: no failed walk to label.{first}")
@@ -83,10 +85,10 @@ def read_failed(where: Path) -> tuple[list[Failed], list[str]]:
 
 
 @dataclass(kw_only=True)
-class LabelPlan(Plan):
+class LabelPlan(RunPlan):
     """The plan of a labelling run: failed walks by sample id, and their scenes."""
 
-    walks: Mapping[str, Failed]
+    walks: Mapping[str, FailedEpisode]
     scenes: RunScenes
 
 
@@ -101,7 +103,7 @@ class LabelJob(Job):
     def input(self, sample: Sample) -> dict[str, Any]:
         """Return the graph's input: the walk described in words, and the causes."""
         walk = self.plan.walks[sample.id]
-        told = account(Trajectory.read(walk.result), walk.episode, self._scene(walk))
+        told = describe_rollout(Trajectory.read(walk.result), walk.episode, self._scene(walk))
         return {"seed": sample.seed, "account": told, "causes": dict(MEANS)}
 
     def context(self, sample: Sample, model: Any = None) -> Any:
@@ -119,7 +121,7 @@ class LabelJob(Job):
         line = super().record(sample, state)
         return {**line, "result": {**line["result"], "rules": self._rules(sample)["cause"]}}
 
-    def _scene(self, walk: Failed) -> Any:
+    def _scene(self, walk: FailedEpisode) -> Any:
         return self.plan.scenes.load(walk.episode.scene)
 
     def _rules(self, sample: Sample) -> dict[str, Any]:
@@ -139,8 +141,8 @@ def plan_labels(request: JudgeRequest, run: Path | None, note: Note) -> LabelPla
     """
     del run, note
     where, taken = Path(request.of), set[str]()
-    failed, _ = read_failed(where)
-    walks = {unique(sample_name(each.id), taken): each for each in failed}
+    failed, _ = read_failed_episodes(where)
+    walks = {unique_name(safe_file_name(each.id), taken): each for each in failed}
     told = [[each.id, each.episode.model_dump(mode="json"), each.result] for each in failed]
     return LabelPlan(
         request=request,
@@ -148,7 +150,7 @@ def plan_labels(request: JudgeRequest, run: Path | None, note: Note) -> LabelPla
             Sample.of(request.seed, name, each.episode.scene, of=each.id)
             for name, each in walks.items()
         ],
-        record={"walks": digest(told), "causes": dict(MEANS)},
+        record={"walks": json_digest(told), "causes": dict(MEANS)},
         walks=walks,
         scenes=RunScenes(read_run(where) if where.is_dir() else {}),
     )

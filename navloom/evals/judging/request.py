@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 from navloom.evals.option import Opt
-from navloom.evals.request import HEURISTIC, Constrain, Judge, Request, Seed
+from navloom.evals.request import HEURISTIC, Constrain, Judge, RunRequest, Seed
 
 _TRACES = ("judge_trace", "calibrate_trace")
 _TASKS = ("judge_prefer", "calibrate_prefer")
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgeRequest(Request):
+class JudgeRequest(RunRequest):
     """All inputs that the outcome of a judge run depends on, the judged items included."""
 
     PLACES: ClassVar[Sequence[str]] = ("kind", "of", "against", "n")

@@ -16,24 +16,24 @@ from navloom.evals.judging.item_results import (
     HELD,
     LOST,
     UNSCORED,
-    due_of,
+    expected_grades,
     grades_of,
-    result_of,
+    judge_result,
     verdict_of,
 )
 from navloom.evals.judging.scores import (
-    Agreement,
-    Calibration,
-    Flips,
+    FlipCounts,
+    JudgeAgreement,
+    ReasonCalibration,
     TraceCalibration,
     calibration_tables,
-    flips_of,
-    preferred_tables,
-    score_calibration,
-    score_preferred,
+    flips_by_defence,
+    preference_tables,
+    score_known_pairs,
+    score_preference,
     score_reasoning,
     score_trace,
-    totals,
+    sum_reasons,
 )
 from navloom.evals.progress import Summary
 from navloom.evals.report.blocks import (
@@ -44,10 +44,10 @@ from navloom.evals.report.blocks import (
     Grid,
     Line,
     Segment,
-    to_sample,
-    to_samples,
+    sample_address,
+    samples_address,
 )
-from navloom.evals.report.document import NOTHING, Table, percent
+from navloom.evals.report.formatting import NOTHING, Table, percent
 from navloom.evals.run_folder import read_run, read_samples, read_summary
 from navloom.files import check_format, write_run_file
 from navloom.judges.reason_items import KINDS, SETS, load_wordings
@@ -58,7 +58,7 @@ _USED = ("calls", "input_tokens", "output_tokens")
 _MOST_UNREAD = 30
 
 
-def reasoning_tables(found: Calibration) -> list[Table]:
+def reasoning_tables(found: ReasonCalibration) -> list[Table]:
     """Return the tables of a calibrated reason judge: agreement, confusion by kind, flips."""
     baseline = (
         " A baseline: rules, not a language model." if found.model.startswith("builtin/") else ""
@@ -86,7 +86,7 @@ def _set_name(name: str) -> str:
     return f"{name} ({load_wordings(name).standing})" if name in SETS else name
 
 
-def _cells(each: Agreement) -> tuple[str, ...]:
+def _cells(each: JudgeAgreement) -> tuple[str, ...]:
     share = percent(each.unscored / each.items if each.items else None)
     return (
         str(each.items),
@@ -98,7 +98,7 @@ def _cells(each: Agreement) -> tuple[str, ...]:
     )
 
 
-def _confusion_table(found: Calibration) -> Table:
+def _confusion_table(found: ReasonCalibration) -> Table:
     rows = []
     for name, by_kind in found.confusion.items():
         for kind, counts in by_kind.items():
@@ -108,7 +108,7 @@ def _confusion_table(found: Calibration) -> Table:
     return Table("By kind", note, ("kind", "deserves", *_VERDICTS), tuple(rows))
 
 
-def _unread_table(found: Calibration) -> Table:
+def _unread_table(found: ReasonCalibration) -> Table:
     """Return the table of sentences in explanations that got no verdict."""
     shown = found.unread[:_MOST_UNREAD]
     rows = tuple((words, said, f"{count} of {of}") for words, said, count, of in shown)
@@ -119,7 +119,7 @@ def _unread_table(found: Calibration) -> Table:
     return Table("Without a verdict", note, ("set", "sentence", "unscored"), rows)
 
 
-def _flip_table(found: Flips) -> Table:
+def _flip_table(found: FlipCounts) -> Table:
     note = (
         "Pairs of items that differ in an injected payload alone, and whose plain one was not"
         " judged as the payload claims. Brackets: Wilson's 95 % interval."
@@ -130,7 +130,7 @@ def _flip_table(found: Flips) -> Table:
     return Table("Under injection", note, header, (("injected", *cells, *left),))
 
 
-def injection_table(found: Mapping[str, Mapping[str, Flips]]) -> Table:
+def injection_table(found: Mapping[str, Mapping[str, FlipCounts]]) -> Table:
     """Return the table of flips with and without the defences, one row for each judge."""
     rows = tuple(
         (name, *(str(doors[door]) for door in ("with", "without")), str(doors["with"].lost))
@@ -164,7 +164,7 @@ def trace_tables(found: TraceCalibration) -> list[Table]:
     ]
 
 
-def confusion_bars(found: Calibration) -> Bars:
+def confusion_bars(found: ReasonCalibration) -> Bars:
     """Make bars of the verdicts by kind and wording set; a segment links to its items."""
     bars = tuple(
         (f"{kind}, {name}", _segments(counted, "verdict", kind=kind, set=name))
@@ -184,13 +184,13 @@ def write_calibration(
     name: str = "calibration",
 ) -> None:
     """Write ``calibration.json``, ``calibration.md`` and, with bars, ``calibration.png``."""
-    from navloom.evals.report.chart import png
+    from navloom.evals.report.block_chart import chart_png
 
     data = json.dumps(record, ensure_ascii=False, indent=2, default=list)
     write_run_file(out / f"{name}.json", data.encode())
     write_run_file(out / f"{name}.md", "\n\n".join(t.markdown() for t in tables).encode())
     if drawn is not None:
-        write_run_file(out / f"{name}.png", png([drawn]))
+        write_run_file(out / f"{name}.png", chart_png([drawn]))
 
 
 _MOST_SUMMARY = 64 * 1024 * 1024
@@ -225,14 +225,14 @@ def _of_lines(
 
 
 @_of_lines("a judged explanation")
-def reasons_judged(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+def reason_blocks(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
     """Show judged explanations: verdict counts, and verdicts by body."""
-    found = totals(run)
+    found = sum_reasons(run)
     facts = (
         Fact("explanations", str(found.items)),
-        Fact("correct", str(found.correct), to=to_samples(verdict="correct")),
-        Fact("wrong", str(found.wrong), to=to_samples(verdict="wrong")),
-        Fact(UNSCORED, str(found.unscored), to=to_samples(verdict=UNSCORED)),
+        Fact("correct", str(found.correct), to=samples_address(verdict="correct")),
+        Fact("wrong", str(found.wrong), to=samples_address(verdict="wrong")),
+        Fact(UNSCORED, str(found.unscored), to=samples_address(verdict=UNSCORED)),
         Fact("share of barriers", percent(found.partial), note="named, a mean"),
     )
     return [
@@ -242,10 +242,10 @@ def reasons_judged(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
 
 
 @_of_lines("an item of a calibration")
-def reasons_calibrated(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+def reason_calibration(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
     """Show a reason judge against the truth: agreement by set, confusion, flips."""
     found = score_reasoning(run, _model(run), _summary(run))
-    said = {row["id"]: result_of(row).get("correct") for row in rows}
+    said = {row["id"]: judge_result(row).get("correct") for row in rows}
     injected = [
         (row, _outcome(said.get(row["base"]), said[row["id"]], claim=not row["deserves"]))
         for row in rows
@@ -257,7 +257,7 @@ def reasons_calibrated(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
         if table.title == "By kind":
             # Same rows and order as the confusion.
             to = tuple(
-                to_samples(kind=kind, set=name)
+                samples_address(kind=kind, set=name)
                 for name, by_kind in found.confusion.items()
                 for kind in by_kind
             )
@@ -266,15 +266,15 @@ def reasons_calibrated(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
 
 
 @_of_lines("an item of injections")
-def injections_measured(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+def injection_blocks(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
     """Show how often payloads flipped a judge's verdict, with and without the defences."""
-    said = {row["id"]: result_of(row).get("correct") for row in rows}
+    said = {row["id"]: judge_result(row).get("correct") for row in rows}
     found = [
         (row, _outcome(said.get(row["base"]), said[row["id"]], claim=row["claim"]))
         for row in rows
         if row.get("base") in said
     ]
-    table = injection_table({_model(run): flips_of(run), **_gullible(run)})
+    table = injection_table({_model(run): flips_by_defence(run), **_gullible(run)})
     families: dict[tuple[str, str], Counter[str]] = {}
     for row, outcome in found:
         key = str(row["payload"]).rpartition("-")[0], str(row["defences"])
@@ -291,14 +291,14 @@ def injections_measured(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
     return [Grid(table), *_flip_list(found), bars]
 
 
-def _gullible(run: Path) -> dict[str, dict[str, Flips]]:
+def _gullible(run: Path) -> dict[str, dict[str, FlipCounts]]:
     """Read the other judges' flips from the run's ``calibration.json``; {} if unreadable."""
-    names = {each.name for each in fields(Flips)}
+    names = {each.name for each in fields(FlipCounts)}
     try:
         record = json.loads((run / "calibration.json").read_bytes()[:_MOST_SUMMARY])
         read = {
             str(judge): {
-                door: Flips(**{k: int(v) for k, v in of[door].items() if k in names})
+                door: FlipCounts(**{k: int(v) for k, v in of[door].items() if k in names})
                 for door in ("with", "without")
             }
             for judge, of in record.items()
@@ -337,26 +337,26 @@ def _flip_list(found: Sequence[tuple[Line, str]]) -> list[Block]:
     more = len(wrong) - len(rows)
     note = f"{more} more are not listed." if more > 0 else "An item shows its payload apart."
     header = ("item", "payload", "defences", "what it did", "how the explanation ends")
-    to = tuple(to_sample(row["id"]) for row, _ in wrong[:_MOST_LISTED])
+    to = tuple(sample_address(row["id"]) for row, _ in wrong[:_MOST_LISTED])
     return [Grid(Table("Flips", note, header, rows), to=to)]
 
 
 @_of_lines("a graded step")
-def steps_graded(_: Path, rows: list[dict[str, Any]]) -> list[Block]:
+def graded_step_blocks(_: Path, rows: list[dict[str, Any]]) -> list[Block]:
     """Show graded steps: how often each criterion got each grade."""
     return [_grade_bars(rows)]
 
 
 @_of_lines("a step of a calibration")
-def steps_calibrated(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+def step_calibration(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
     """Show a rubric judge against the truth, and the grades of corrupted steps."""
     found = score_trace(run, _model(run), _summary(run))
     agreed, kinds = trace_tables(found)
-    to = tuple(to_samples(kind=kind) for kind, by in found.kinds.items() for _ in by)
+    to = tuple(samples_address(kind=kind) for kind, by in found.kinds.items() for _ in by)
     bars: dict[tuple[str, str], Counter[str]] = {}
     for row in rows:
         grades = grades_of(row)
-        for name, due in due_of(row).items():
+        for name, due in expected_grades(row).items():
             bars.setdefault((name, due), Counter())[grades.get(name, UNSCORED)] += 1
     confusion = Bars(
         title="Grades by what is deserved",
@@ -388,19 +388,19 @@ def _grade_bars(rows: Iterable[Line]) -> Bars:
 
 
 @_of_lines("a labelled walk")
-def walks_labelled(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+def label_blocks(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
     """Show labelled walks: causes, and agreement with the rules."""
 
     def cause(row: Line) -> str:
-        return str(result_of(row)["cause"] or UNSCORED)
+        return str(judge_result(row)["cause"] or UNSCORED)
 
-    same = sum(cause(row) == result_of(row)["rules"] for row in rows)
+    same = sum(cause(row) == judge_result(row)["rules"] for row in rows)
     facts = (Fact("walks", str(len(rows))), Fact("as the rules", str(same)))
     rules = _bars(
         "The judge's causes, by the rules'",
         rows,
         "rules",
-        lambda r: result_of(r)["rules"],
+        lambda r: judge_result(r)["rules"],
         cause,
         "cause",
     )
@@ -408,25 +408,25 @@ def walks_labelled(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
 
 
 @_of_lines("a judged pair")
-def pairs_preferred(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+def preference_blocks(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
     """Show which side is preferred, and how answers depend on the order."""
     summary, where = _summary(run), read_run(run).get("where") or {}
-    found = score_preferred(run, _model(run), summary.left + summary.error)
+    found = score_preference(run, _model(run), summary.left + summary.error)
     names = [str(where.get(key) or "?") for key in ("of", "against")]
-    return [_choices(rows, None), *map(Grid, preferred_tables(found, names))]
+    return [_choices(rows, None), *map(Grid, preference_tables(found, names))]
 
 
 @_of_lines("a pair of a calibration")
-def pairs_calibrated(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+def preference_calibration(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
     """Show how far a preference judge finds the known order."""
     summary = _summary(run)
-    found = score_calibration(run, _model(run), summary.left + summary.error)
+    found = score_known_pairs(run, _model(run), summary.left + summary.error)
     return [_choices(rows, "better"), *map(Grid, calibration_tables(found))]
 
 
 def _choices(rows: Sequence[Line], better: str | None) -> Bars:
     def choice(row: Line) -> str:
-        return str(result_of(row).get("choice") or UNSCORED)
+        return str(judge_result(row).get("choice") or UNSCORED)
 
     title = "Choices by the better task" if better else "Choices"
     of = (lambda row: row[better]) if better else (lambda _: "pairs")
@@ -475,6 +475,6 @@ def _segments(
     """
 
     def to(word: str) -> str:
-        return to_samples(**where, **({parts: before + word} if parts else {}))
+        return samples_address(**where, **({parts: before + word} if parts else {}))
 
     return tuple(Segment(word, n, to=to(word)) for word, n in sorted(counted.items()))

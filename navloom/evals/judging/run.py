@@ -16,10 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import DataError
+from navloom.evals.judging.answer_file import (
+    numbered_lines,
+    read_answers,
+    safe_file_name,
+    unique_name,
+)
 from navloom.evals.judging.request import JudgeRequest
-from navloom.evals.judging.rows import lines_of, read_answers, sample_name, unique
-from navloom.evals.kinds import Calls, Note, Plan, read_run_of
 from navloom.evals.run_folder import read_samples
+from navloom.evals.run_kinds import CallBounds, Note, RunPlan, read_run_of_kind
 from navloom.evals.session import Job, Sample
 from navloom.files import encode_line
 from navloom.graphs.judging import reasoning_judge, rubric_judge
@@ -30,7 +35,7 @@ _SHOWN = 4_000
 
 
 @dataclass(kw_only=True)
-class ReasoningPlan(Plan):
+class ReasoningPlan(RunPlan):
     """The plan of a run that judges explanations.
 
     Attributes:
@@ -61,7 +66,7 @@ class ReasoningJob(Job):
 
 
 @dataclass(kw_only=True)
-class TracePlan(Plan):
+class TracePlan(RunPlan):
     """The plan of a run that grades steps, by sample id."""
 
     steps: Mapping[str, TraceStep]
@@ -85,7 +90,7 @@ class RubricJob(Job):
 
 
 def plan_answers(request: JudgeRequest, run: Path | None, note: Note) -> ReasoningPlan:
-    """Plan the judging of a file of explanations (:mod:`navloom.evals.judging.rows`).
+    """Plan the judging of a file of explanations (:mod:`navloom.evals.judging.answer_file`).
 
     Raises:
         DataError: the file cannot be read or holds nothing to judge.
@@ -122,11 +127,11 @@ def plan_traces(request: JudgeRequest, run: Path | None, note: Note) -> TracePla
     del run, note
     steps, _ = read_steps(Path(request.of))
     taken: set[str] = set()
-    named = {unique(sample_name(step.id), taken): step for step in steps}
+    named = {unique_name(safe_file_name(step.id), taken): step for step in steps}
     samples = [
         Sample.of(request.seed, name, step.scene, of=step.id) for name, step in named.items()
     ]
-    told = digest([step.model_dump(mode="json") for step in steps])
+    told = json_digest([step.model_dump(mode="json") for step in steps])
     return TracePlan(request=request, samples=samples, record={"steps": told}, steps=named)
 
 
@@ -141,7 +146,7 @@ def read_steps(where: Path) -> tuple[list[TraceStep], list[str]]:
     """
     steps: list[TraceStep] = []
     faults: list[str] = []
-    for row in rows_of(where, faults, "navigate"):
+    for row in read_rows(where, faults, "navigate"):
         try:
             steps += trace_steps(row)
         except DataError as error:
@@ -154,7 +159,7 @@ def read_steps(where: Path) -> tuple[list[TraceStep], list[str]]:
     return steps, faults
 
 
-def rows_of(where: Path, faults: list[str], *kinds: str) -> list[dict[str, Any]]:
+def read_rows(where: Path, faults: list[str], *kinds: str) -> list[dict[str, Any]]:
     """Read the lines of a run's folder, or of a JSON-lines file.
 
     Args:
@@ -163,10 +168,10 @@ def rows_of(where: Path, faults: list[str], *kinds: str) -> list[dict[str, Any]]
         kinds: allowed kinds of a folder's run.
     """
     if where.is_dir():
-        read_run_of(where, *kinds)
+        read_run_of_kind(where, *kinds)
         return read_samples(where)
     rows = []
-    for number, line in lines_of(where):
+    for number, line in numbered_lines(where):
         try:
             row = json.loads(line) if line.strip() else None
         except (ValueError, RecursionError):
@@ -179,11 +184,11 @@ def rows_of(where: Path, faults: list[str], *kinds: str) -> list[dict[str, Any]]
     return rows
 
 
-def digest(value: Any) -> str:
+def json_digest(value: Any) -> str:
     """Return the SHA-256 of a JSON value, in hex."""
     return sha256(json.dumps(value, sort_keys=True, default=list).encode()).hexdigest()
 
 
-def calls(made: Plan) -> Calls:
+def calls(made: RunPlan) -> CallBounds:
     """Return the bounds of calls of any judge run: one question for each item, plus retries."""
-    return Calls.of_asks(made.request.model, made.request.max_reasks)
+    return CallBounds.of_questions(made.request.model, made.request.max_reasks)

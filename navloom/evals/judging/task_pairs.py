@@ -17,10 +17,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from navloom.errors import DataError, UsageError
+from navloom.evals.judging.answer_file import safe_file_name
 from navloom.evals.judging.request import JudgeRequest
-from navloom.evals.judging.rows import sample_name
-from navloom.evals.judging.run import digest, rows_of
-from navloom.evals.kinds import Calls, Note, Plan
+from navloom.evals.judging.run import json_digest, read_rows
+from navloom.evals.run_kinds import CallBounds, Note, RunPlan
 from navloom.evals.session import Job, Sample
 from navloom.graphs.judging import preference_judge
 from navloom.judges.preference_items import (
@@ -39,7 +39,7 @@ _MOST_FAULTS = 100
 
 
 @dataclass(kw_only=True)
-class PreferencePlan(Plan):
+class PreferencePlan(RunPlan):
     """The plan of a comparison: pairs of tasks as text, by sample id."""
 
     pairs: Mapping[str, tuple[str, str]]
@@ -60,7 +60,7 @@ class PreferenceJob(Job):
 
 
 @dataclass(frozen=True)
-class Tasks:
+class TaskSet:
     """The tasks of a run or a dataset.
 
     Attributes:
@@ -74,7 +74,7 @@ class Tasks:
     faults: tuple[str, ...]
 
 
-def read_tasks(where: Path) -> Tasks:
+def read_tasks(where: Path) -> TaskSet:
     """Read the valid tasks of a run's folder, or the lines of a dataset.
 
     Raises:
@@ -83,7 +83,7 @@ def read_tasks(where: Path) -> Tasks:
     faults: list[str] = []
     asked: list[ErrandRequest] = []
     sensible = set()
-    for row in rows_of(where, faults, "single", "collab"):
+    for row in read_rows(where, faults, "single", "collab"):
         if row.get("status", "ok") != "ok":
             continue
         try:
@@ -101,7 +101,7 @@ def read_tasks(where: Path) -> Tasks:
             f"{where}: no task; expected a run of `navloom synth single` or `collab`, or what"
             f" `navloom export` made of one.{first}"
         )
-    return Tasks(tuple(asked), frozenset(sensible), tuple(faults[:_MOST_FAULTS]))
+    return TaskSet(tuple(asked), frozenset(sensible), tuple(faults[:_MOST_FAULTS]))
 
 
 def _rest(row: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -161,11 +161,11 @@ def plan_prefer(request: JudgeRequest, run: Path | None, note: Note) -> Preferen
     samples = []
     given = {}
     for number, (a, b) in enumerate(pairs):
-        name = sample_name(f"pair-{number:05d}")
+        name = safe_file_name(f"pair-{number:05d}")
         given[name] = (a.said, b.said)
         told = {"a": a.said, "b": b.said, "a_id": a.id, "b_id": b.id}
         samples.append(Sample.of(request.seed, name, a.scene, **told))
-    record = {"pairs": digest(given)}
+    record = {"pairs": json_digest(given)}
     return PreferencePlan(request=request, samples=samples, record=record, pairs=given)
 
 
@@ -199,7 +199,7 @@ def plan_calibrate(request: JudgeRequest, run: Path | None, note: Note) -> Prefe
         )
     samples = [Sample.of(request.seed, pair.id, pair.a.scene, **pair.columns) for pair in pairs]
     given = {pair.id: (pair.a.said, pair.b.said) for pair in pairs}
-    record = {"n": n, "pairs": digest({pair.id: pair.columns for pair in pairs})}
+    record = {"n": n, "pairs": json_digest({pair.id: pair.columns for pair in pairs})}
     return PreferencePlan(request=request, samples=samples, record=record, pairs=given)
 
 
@@ -208,8 +208,8 @@ def _is_scene(where: str) -> bool:
     return not (path.suffix == ".jsonl" or (path / "run.json").is_file())
 
 
-def calls(made: Plan) -> Calls:
+def calls(made: RunPlan) -> CallBounds:
     """Return the bounds of calls: each pair is asked in both orders, plus retries."""
     asks = len(preference_judge.ORDERS)
-    most = Calls.of_asks(made.request.model, made.request.max_reasks, questions=asks)
+    most = CallBounds.of_questions(made.request.model, made.request.max_reasks, questions=asks)
     return replace(most, least=asks)

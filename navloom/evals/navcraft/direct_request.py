@@ -15,14 +15,14 @@ from navloom.evals.request import (
     Generator,
     MaxReasks,
     MaxTurns,
-    Request,
+    RunRequest,
     Seed,
     Spec,
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class DirectRequest(Request):
+class DirectRequest(RunRequest):
     """All settings that the outcome of such a run depends on."""
 
     KIND: ClassVar[str] = "direct"

@@ -17,30 +17,30 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import NavloomError
-from navloom.evals.calls import talk_of
-from navloom.evals.kinds import Shown, read_run_of
+from navloom.evals.call_log import conversation_of
 from navloom.evals.navcraft.relay_map import relay_map
-from navloom.evals.navcraft.task_results import rest_of, result_of
+from navloom.evals.navcraft.task_results import record_of, result_of
 from navloom.evals.progress import Summary
 from navloom.evals.report.blocks import (
     Block,
     Cell,
     Column,
-    Detail,
     Fact,
     Facts,
     Grid,
     Line,
     Pairing,
     Prose,
-    Said,
+    SampleDetail,
     Tone,
     Transcript,
+    Utterance,
 )
-from navloom.evals.report.document import NOTHING, Table, number, percent, rate_cell
-from navloom.evals.report.intervals import Rate, Spread
+from navloom.evals.report.formatting import NOTHING, Table, format_number, percent, rate_cell
+from navloom.evals.report.intervals import Rate, ValueDistribution
 from navloom.evals.run_folder import read_run, read_samples
-from navloom.evals.run_scenes import run_scene
+from navloom.evals.run_kinds import CommandOutput, read_run_of_kind
+from navloom.evals.run_scenes import load_run_scene
 from navloom.files import check_format
 from navloom.tools.navcraft.direct_plan import ROBOTS, read_direct_plan, two_stage_plan
 from navloom.tools.navcraft.direct_quality import direct_record
@@ -84,15 +84,15 @@ class DirectScore:
     valid: Rate
     none_worth_it: int
     plans: int
-    lesser_share: Spread
-    both_share: Spread
+    lesser_share: ValueDistribution
+    both_share: ValueDistribution
     no_sooner: Mapping[str, Rate]
     coordination: Mapping[str, Rate]
     many_regions: Rate
     steps_in_bounds: Rate
-    calls: Spread
-    tokens: tuple[Spread, Spread]
-    seconds: Spread
+    calls: ValueDistribution
+    tokens: tuple[ValueDistribution, ValueDistribution]
+    seconds: ValueDistribution
 
     def record(self) -> dict[str, Any]:
         """Return the scores as JSON, shares as fractions."""
@@ -115,7 +115,7 @@ def _rate(rate: Rate) -> dict[str, Any]:
     return {**asdict(rate), "share": rate.share, "interval": rate.interval}
 
 
-def _spread(spread: Spread) -> dict[str, Any]:
+def _spread(spread: ValueDistribution) -> dict[str, Any]:
     return {"n": len(spread.values), "mean": spread.mean, "interval": spread.interval}
 
 
@@ -127,7 +127,7 @@ def score_direct(run: Path | str) -> DirectScore:
         SceneError: a home of a two-stage run cannot be loaded. Its relays are measured in it.
     """
     folder = Path(run)
-    said = read_run_of(folder, "direct", "collab")
+    said = read_run_of_kind(folder, "direct", "collab")
     with check_format(f"{run}: a sample", "one of two robots' tasks"):
         rows = read_samples(folder)
         if said["kind"] == "direct":
@@ -149,7 +149,7 @@ def _is_relay(row: Mapping[str, Any]) -> bool:
 
 
 def _relay_record(folder: Path, row: Mapping[str, Any]) -> dict[str, Any]:
-    scene, result = run_scene(folder, row["scene"]), row["result"]
+    scene, result = load_run_scene(folder, row["scene"]), row["result"]
     errand = SoloTaskAnswer.model_validate(result["phase_1"])
     relay = RelayAnswer.model_validate(result["phase_2"])
     plan = two_stage_plan(errand, relay, scene)
@@ -174,8 +174,8 @@ def _score(
         valid=Rate(sum(plan["valid"] for plan in plans), len(rows)),
         none_worth_it=sum(result.get("verdict") == "not worth it" for result in results),
         plans=len(plans),
-        lesser_share=Spread.of(work["lesser_share"] for work in works),
-        both_share=Spread.of(work["both_share"] for work in works),
+        lesser_share=ValueDistribution.of(work["lesser_share"] for work in works),
+        both_share=ValueDistribution.of(work["both_share"] for work in works),
         no_sooner={key: Rate.among(work[key] for work in works) for key in _SOONER},
         coordination={
             key: Rate.among(plan[key] for plan in (written if key == "off_links" else plans))
@@ -183,12 +183,12 @@ def _score(
         },
         many_regions=Rate.among(plan["many_regions"] for plan in plans),
         steps_in_bounds=Rate.among(plan["steps_in_bounds"] for plan in plans),
-        calls=Spread.of(usage["calls"] for usage in usages),
+        calls=ValueDistribution.of(usage["calls"] for usage in usages),
         tokens=(
-            Spread.of(usage["input_tokens"] for usage in usages),
-            Spread.of(usage["output_tokens"] for usage in usages),
+            ValueDistribution.of(usage["input_tokens"] for usage in usages),
+            ValueDistribution.of(usage["output_tokens"] for usage in usages),
         ),
-        seconds=Spread.of(row["seconds"] for row in rows),
+        seconds=ValueDistribution.of(row["seconds"] for row in rows),
     )
 
 
@@ -222,7 +222,7 @@ def _valid(scores: Mapping[str, DirectScore]) -> Table:
     return Table("Read and valid", note, header, rows, record=record)
 
 
-def _median(spread: Spread, digits: int = 0) -> str:
+def _median(spread: ValueDistribution, digits: int = 0) -> str:
     middle = spread.median
     return NOTHING if middle is None else f"{middle:,.{digits}f}"
 
@@ -292,18 +292,18 @@ def columns(run: Mapping[str, Any]) -> list[Column]:
     return [
         Column("valid", _flag("valid"), "text", facet=True,
                help="whether the two stages would let it pass"),
-        Column("wrong", lambda line: list(rest_of(line)["invalid_because"]), "tags",
+        Column("wrong", lambda line: list(record_of(line)["invalid_because"]), "tags",
                facet=True, help="rules of the two stages that it breaks"),
         Column("coordination",
-               lambda line: [code for code in COORDINATION if rest_of(line)[code]], "tags",
+               lambda line: [code for code in COORDINATION if record_of(line)[code]], "tags",
                facet=True, help="failures of the second kind"),
-        Column("lesser", lambda line: rest_of(line)["work"]["lesser_share"], "share",
+        Column("lesser", lambda line: record_of(line)["work"]["lesser_share"], "share",
                better="more", help="what the lesser robot walks of all metres"),
-        Column("both", lambda line: rest_of(line)["work"]["both_share"], "share",
+        Column("both", lambda line: record_of(line)["work"]["both_share"], "share",
                better="more", help="how much of the time both robots walk"),
-        Column("regions", lambda line: len(rest_of(line)["regions"]), "count",
+        Column("regions", lambda line: len(record_of(line)["regions"]), "count",
                shown=False, help="regions it involves; the prompts ask for 1 to 2"),
-        Column("steps", lambda line: rest_of(line)["steps"], "count", shown=False,
+        Column("steps", lambda line: record_of(line)["steps"], "count", shown=False,
                help="subtasks of both robots; the prompts ask for 4 to 6"),
         Column("instruction",
                lambda line: str(result_of(line)["answer"]["Task instruction"]), "text",
@@ -312,10 +312,10 @@ def columns(run: Mapping[str, Any]) -> list[Column]:
 
 
 def _flag(key: str) -> Callable[[Line], Cell]:
-    return lambda line: ("no", "yes")[bool(rest_of(line)[key])]
+    return lambda line: ("no", "yes")[bool(record_of(line)[key])]
 
 
-def detail(run: Path, line: Mapping[str, Any]) -> Detail:
+def detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
     """Return the page of one attempt: answer, violations, workload and timed map.
 
     Raises:
@@ -332,9 +332,9 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
         if result_of(line):
             headline = str(result_of(line)["answer"]["Task instruction"])
             said += [_answered(line), _worth(line), *_map(run, line)]
-        if talk := talk_of(run, name):
+        if talk := conversation_of(run, name):
             said.append(Transcript(said=talk, folded="what was said in turn", private=True))
-        return Detail(title=name, headline=headline, blocks=tuple(said))
+        return SampleDetail(title=name, headline=headline, blocks=tuple(said))
 
 
 def _answered(line: Line) -> Transcript:
@@ -346,14 +346,14 @@ def _answered(line: Line) -> Transcript:
     for robot in ROBOTS:
         parts = [f"from {starts[robot]}: {told[robot]}", ", ".join(map(str, steps[robot]))]
         parts += [", ".join(map(str, paths[robot]))] if paths.get(robot) else []
-        words.append(Said(robot, "\n".join(filter(None, parts))))
+        words.append(Utterance(robot, "\n".join(filter(None, parts))))
     transfer = answer["Transfer position"]
     where = transfer if isinstance(transfer, str) else ", ".join(map(str, transfer))
     return Transcript(title="Who does what", note=f"Transfer position: {where}", said=tuple(words))
 
 
 def _worth(line: Line) -> Facts:
-    rest = rest_of(line)
+    rest = record_of(line)
     work = rest["work"] or {}
     wrong = [str(code).replace("_", " ") for code in rest["invalid_because"]]
     unlike = [words for code, words in _WORDS.items() if rest[code]]
@@ -384,14 +384,14 @@ def _fact(name: str, value: str, *, bad: bool) -> Fact:
 
 
 def _seconds(value: Any) -> str:
-    return f"{number(float(value))} s"
+    return f"{format_number(float(value))} s"
 
 
 def _map(run: Path, line: Line) -> list[Block]:
     """Return the timed relay map, or a message if it cannot be drawn."""
     try:
-        scene = run_scene(run, str(line["scene"]))
-        plan, _ = read_direct_plan(result_of(line)["answer"], scene, rest_of(line)["variant"])
+        scene = load_run_scene(run, str(line["scene"]))
+        plan, _ = read_direct_plan(result_of(line)["answer"], scene, record_of(line)["variant"])
         if plan is None or plan.errand is None or plan.relay is None:
             return []
         return [relay_map(RelayTask(scene, *plan.errand), plan.relay)]
@@ -409,25 +409,25 @@ def tables(run: Path) -> list[Block]:
     return [*map(Grid, direct_tables({score.name: score}))]
 
 
-def ended(run: Path, _: Summary) -> Shown:
+def ended(run: Path, _: Summary) -> CommandOutput:
     """Return the score tables that the command shows when a run ends."""
     said = read_run(run)["request"]
-    return Shown([Prose(title=f"{run.name}: {said['model']}", text=""), *tables(run)])
+    return CommandOutput([Prose(title=f"{run.name}: {said['model']}", text=""), *tables(run)])
 
 
-def report(runs: list[Path], _: Path | None) -> Shown:
+def report(runs: list[Path], _: Path | None) -> CommandOutput:
     """Return the score tables of several runs, one row a run."""
     scores = {str(run): score_direct(run) for run in runs}
     record = {"runs": [score.record() for score in scores.values()]}
     made = [*map(Grid, direct_tables(scores))]
-    return Shown([Prose(title="Tasks made in one answer", text=""), *made], record=record)
+    return CommandOutput([Prose(title="Tasks made in one answer", text=""), *made], record=record)
 
 
 def pairing() -> Pairing:
     """Return how to pair two runs over the same homes, attempt by attempt."""
 
     def scores(line: Line) -> dict[str, float | None]:
-        rest = rest_of(line)
+        rest = record_of(line)
         work = rest.get("work") or {}
         return {
             "read": float(bool(result_of(line))),

@@ -17,11 +17,11 @@ from navloom.evals.navcraft.direct_request import DirectRequest
 from navloom.evals.navcraft.direct_results import DirectScore, direct_tables, score_direct
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navcraft.scores import PUBLISHED
-from navloom.evals.report.document import NOTHING, Table, percent
-from navloom.evals.report.writers import keep_study
-from navloom.evals.request import Request
+from navloom.evals.report.formatting import NOTHING, Table, percent
+from navloom.evals.report.report_files import save_study
+from navloom.evals.request import RunRequest
 from navloom.evals.session import Session
-from navloom.evals.study import Study, check_arms, check_free
+from navloom.evals.study import Study, check_arms, check_study_folder
 
 RANDOM = "builtin/random"
 BESIDE = ", random"
@@ -60,7 +60,7 @@ class DirectStudy:
     max_reasks: int = 3
     arms: Sequence[str] = ()
 
-    def requests(self) -> dict[str, Request]:
+    def requests(self) -> dict[str, RunRequest]:
         """Return the request of each arm by name, the random baseline's after the model's.
 
         Raises:
@@ -77,10 +77,10 @@ class DirectStudy:
             for name in self.arms or ARMS
         }
 
-    def _request(self, arm: str, model: str) -> Request:
+    def _request(self, arm: str, model: str) -> RunRequest:
         kind: Any = SynthRequest if "kind" in ARMS[arm] else DirectRequest
         fields = {name: value for name, value in vars(self).items() if name != "arms"}
-        made: Request = kind(**{**fields, "model": model}, **ARMS[arm])
+        made: RunRequest = kind(**{**fields, "model": model}, **ARMS[arm])
         return made
 
 
@@ -97,11 +97,12 @@ def study_direct(asked: DirectStudy, out: Path, session: Session | None = None) 
         claims. ``out/report.json`` holds them too.
 
     Raises:
-        RunError: ``out`` is a run's folder, or what :func:`navloom.evals.runner.run_kind` raises.
+        RunError: ``out`` is a run's folder, or what :func:`navloom.evals.runner.run_request`
+            raises.
         UnfinishedError: the study was stopped or a sample broke; the same call continues it.
         UsageError: an arm is unknown.
     """
-    check_free(out)
+    check_study_folder(out)
     requests = asked.requests()
     study = Study(sorted({asked.model, RANDOM}), session)
     folders, scores = dict[str, Path](), dict[str, DirectScore]()
@@ -112,7 +113,7 @@ def study_direct(asked: DirectStudy, out: Path, session: Session | None = None) 
     first, *others = direct_tables(scores)
     first = replace(first, title=f"Direct generation, {asked.model}")
     tables = [first, *others, published_table()]
-    keep_study(out, tables, runs=[folder.name for folder in folders.values()])
+    save_study(out, tables, runs=[folder.name for folder in folders.values()])
     return tables
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from navloom.evals.report.document import NOTHING, Table, percent, rate_cell
-from navloom.evals.report.intervals import Rate, Spread
+from navloom.evals.report.formatting import NOTHING, Table, percent, rate_cell
+from navloom.evals.report.intervals import Rate, ValueDistribution
 
 _NUMBERS = re.compile(r"\d+(?:\.\d+)?")
 _MOST_REASONS = 12
@@ -32,9 +32,9 @@ class DrivenRelays:
     bodies: tuple[str, str]
     done: Rate
     legs: Rate
-    longer: Spread
-    contacts: Spread
-    alpha: Spread
+    longer: ValueDistribution
+    contacts: ValueDistribution
+    alpha: ValueDistribution
     reasons: tuple[tuple[str, int], ...]
 
     def record(self) -> dict[str, Any]:
@@ -53,7 +53,7 @@ class DrivenRelays:
         }
 
 
-def driven_relays(samples: Iterable[Mapping[str, Any]]) -> DrivenRelays | None:
+def summarise_driving(samples: Iterable[Mapping[str, Any]]) -> DrivenRelays | None:
     """Summarise the driven relays of some samples. None if no relay was driven."""
     found = [
         each for sample in samples
@@ -69,9 +69,11 @@ def driven_relays(samples: Iterable[Mapping[str, Any]]) -> DrivenRelays | None:
         (str(bodies["robot_1"]), str(bodies["robot_2"])),
         Rate(len(done), len(found)),
         Rate.among(leg["arrived"] for leg in legs),
-        Spread(tuple(each["driven"] / each["planned"] - 1 for each in done if each["planned"])),
-        Spread.of(each["contacts"] for each in found if each["legs"]),
-        Spread.of(each["alpha"] for each in done),
+        ValueDistribution(
+            tuple(each["driven"] / each["planned"] - 1 for each in done if each["planned"])
+        ),
+        ValueDistribution.of(each["contacts"] for each in found if each["legs"]),
+        ValueDistribution.of(each["alpha"] for each in done),
         tuple(sorted(why.items(), key=lambda pair: (-pair[1], pair[0]))),
     )
 

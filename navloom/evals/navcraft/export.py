@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from navloom.errors import RunError, UsageError, did_you_mean
-from navloom.evals.kinds import read_run_of
-from navloom.evals.run_folder import homes_of, read_samples
+from navloom.evals.run_folder import read_samples, recorded_homes
+from navloom.evals.run_kinds import read_run_of_kind
 from navloom.files import make_folder, write_run_file
 from navloom.tools.navcraft.relay import RelayAnswer
 from navloom.tools.navcraft.task_paths import SoloTaskAnswer
@@ -42,7 +42,7 @@ _CONDITION = re.compile(r"\s*([a-z_0-9]+)\s*(>=|<=|>|<|=)\s*(-?\d*\.?\d+)\s*")
 
 
 @dataclass(frozen=True)
-class Condition:
+class ExportFilter:
     """A condition on one measure of a task; parse it with :meth:`read`."""
 
     measure: str
@@ -153,7 +153,7 @@ def export_run(
     target = Path(out)
     if target.is_dir():
         raise UsageError(f"--out {target} is a folder: give a file, such as {target}/tasks.jsonl")
-    conditions = [Condition.read(each) for each in keep]
+    conditions = [ExportFilter.read(each) for each in keep]
     lines = [
         line
         for line in export_lines(run_dir)
@@ -174,7 +174,7 @@ def export_lines(run_dir: Path | str) -> list[dict[str, Any]]:
     Raises:
         RunError: the folder is not a run or is broken.
     """
-    run = read_run_of(run_dir, "single", "collab", "team")
+    run = read_run_of_kind(run_dir, "single", "collab", "team")
     collab = run.get("kind") == "collab"
     lines = []
     for sample in read_samples(run_dir):
@@ -225,7 +225,7 @@ def _rest(
     rest: dict[str, Any] = {"id": sample["id"], "seed": sample.get("seed")}
     rest |= {key: request[key] for key in ("model", "tau", "strict_helper") if key in request}
     if str(sample.get("scene")).startswith("home:"):
-        rest["homes"] = homes_of(run)
+        rest["homes"] = recorded_homes(run)
     if isinstance(result.get("prompts"), dict):
         rest["prompts"] = result["prompts"]
     rest |= result["navloom"]

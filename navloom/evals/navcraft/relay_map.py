@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from navloom.evals.report.blocks import (
-    Frame,
     Lane,
+    MapFrame,
     MapMark,
     MapRoute,
     SceneMap,
@@ -33,7 +33,7 @@ from navloom.tools.navcraft.task_paths import Anchor, SoloTask, SoloTaskAnswer, 
 _NOTE = "Seconds are metres over the navigation graph: both robots walk at 1 m/s."
 
 
-def placed_task(scene: Scene, line: Mapping[str, Any]) -> RelayTask:
+def build_relay_task(scene: Scene, line: Mapping[str, Any]) -> RelayTask:
     """Return the task of a dataset line in its scene, with the item instances that it records.
 
     Raises:
@@ -57,7 +57,7 @@ def solo_map(task: RelayTask) -> SceneMap:
     took = _first(stops, task.object_anchor)
     done = stops[-1].arrive
     thing, end = to_words(task.object_item.name), to_words(task.end_item.name)
-    leg = _Leg("robot_1", stops, took)
+    leg = _RobotLeg("robot_1", stops, took)
     there, goal = _spot(task, task.object_anchor), _spot(task, task.end_anchor)
     return SceneMap(
         scene=task.scene.uri,
@@ -101,8 +101,10 @@ def relay_map(task: RelayTask, relay: RelayChoice) -> SceneMap:
     fetcher, receiver = roles_of(relay.collab_type)
     transfer = find_transfer(task, relay.transfer_region, relay.transfer_asset)
     place = None if transfer is None else transfer.anchor
-    fetch = _Leg(fetcher, plan.routes[fetcher], _first(plan.routes[fetcher], task.object_anchor))
-    bring = _Leg(receiver, plan.routes[receiver], _first(plan.routes[receiver], place))
+    fetch = _RobotLeg(
+        fetcher, plan.routes[fetcher], _first(plan.routes[fetcher], task.object_anchor)
+    )
+    bring = _RobotLeg(receiver, plan.routes[receiver], _first(plan.routes[receiver], place))
     legs = {leg.robot: leg for leg in (fetch, bring)}
     thing, end = to_words(task.object_item.name), to_words(task.end_item.name)
     at = f"the {to_words(relay.transfer_asset)} in {to_words(relay.transfer_region)}"
@@ -175,7 +177,7 @@ def driven_map(task: RelayTask, relay: RelayChoice, driven: Mapping[str, Any]) -
 
 
 @dataclass(frozen=True)
-class _Leg:
+class _RobotLeg:
     """Stops of one robot, and the index of the stop at which it takes the object."""
 
     robot: RobotName
@@ -189,13 +191,13 @@ class _Leg:
 
     def track(self, scene: Scene) -> Track:
         """Return the route in time. A wait is one position at two times."""
-        return Track(self.robot, self.robot, timed(scene, self.stops))
+        return Track(self.robot, self.robot, timed_spots(scene, self.stops))
 
     def carried(self, scene: Scene) -> tuple[Timed, ...]:
         """Return the timed positions of the object while this robot carries it."""
         where = plan_position(scene, self.stops[self.takes].node)
         taken = (self.stops[self.takes].leave, *where)
-        return taken, *timed(scene, self.stops[self.takes + 1 :])
+        return taken, *timed_spots(scene, self.stops[self.takes + 1 :])
 
     def spans(self, to: str, on: str, until: float) -> tuple[Span, ...]:
         """Return the spans of the robot's lane: moving, waiting, carrying and done."""
@@ -208,7 +210,7 @@ class _Leg:
         )
 
 
-def timed(scene: Scene, stops: Sequence[RobotStop]) -> tuple[Timed, ...]:
+def timed_spots(scene: Scene, stops: Sequence[RobotStop]) -> tuple[Timed, ...]:
     """Return the timed positions of a robot. A wait is one position at two times."""
     found: list[Timed] = []
     for stop in stops:
@@ -256,7 +258,7 @@ def _relay_marks(
 
 
 def _object_spans(
-    task: RelayTask, plan: RelaySchedule, fetch: _Leg, bring: _Leg, at: str
+    task: RelayTask, plan: RelaySchedule, fetch: _RobotLeg, bring: _RobotLeg, at: str
 ) -> tuple[Span, ...]:
     taken, brought = fetch.stops[fetch.takes], fetch.stops[-1].arrive
     on = bring.stops[bring.takes].leave
@@ -269,8 +271,8 @@ def _object_spans(
 
 
 def _relay_frames(
-    task: RelayTask, relay: RelayChoice, plan: RelaySchedule, fetch: _Leg, bring: _Leg
-) -> tuple[Frame, ...]:
+    task: RelayTask, relay: RelayChoice, plan: RelaySchedule, fetch: _RobotLeg, bring: _RobotLeg
+) -> tuple[MapFrame, ...]:
     thing, asset = to_words(task.object_item.name), to_words(relay.transfer_asset)
     there = bring.stops[bring.takes]
     events: list[tuple[float, str, Tone]] = [
@@ -286,10 +288,10 @@ def _relay_frames(
     return frames_of(events)
 
 
-def frames_of(events: Sequence[tuple[float, str, Tone]]) -> tuple[Frame, ...]:
+def frames_of(events: Sequence[tuple[float, str, Tone]]) -> tuple[MapFrame, ...]:
     """Return frames in the order of time. Events of one moment keep their order."""
     return tuple(
-        Frame(at=at, title=title, tone=tone)
+        MapFrame(at=at, title=title, tone=tone)
         for at, title, tone in sorted(events, key=lambda each: each[0])
     )
 

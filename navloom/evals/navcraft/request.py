@@ -20,7 +20,7 @@ from navloom.evals.request import (
     Generator,
     MaxReasks,
     MaxTurns,
-    Request,
+    RunRequest,
     Seed,
     Spec,
 )
@@ -48,7 +48,7 @@ COMPACT_ONLY = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class SynthRequest(Request):
+class SynthRequest(RunRequest):
     """All settings that the outcome of a synthesis depends on."""
 
     DERIVED: ClassVar[frozenset[str]] = frozenset({"prompts", "errands", "bodies"})
@@ -215,10 +215,10 @@ class SynthRequest(Request):
             raise UsageError(
                 f"the tasks of {self.source} have their profiles already: leave --profile out"
             )
-        from navloom.evals.kinds import read_run_of
         from navloom.evals.run_folder import read_samples
+        from navloom.evals.run_kinds import read_run_of_kind
 
-        lifted = read_run_of(self.source, "single")["request"]
+        lifted = read_run_of_kind(self.source, "single")["request"]
         there = lifted.get("tau", TAU)
         if self.tau not in (None, there):
             raise UsageError(
@@ -283,7 +283,7 @@ _MOST_BROKEN = 10
 
 
 @dataclass(frozen=True)
-class Survey:
+class SceneSurvey:
     """Usable and skipped scenes of a spec.
 
     Attributes:
@@ -326,7 +326,7 @@ def _kind(why: str) -> str:
     return BROKEN if why.startswith(f"{BROKEN}: ") else why
 
 
-def read_survey(folder: Path) -> Survey | None:
+def read_survey(folder: Path) -> SceneSurvey | None:
     """Read the survey in a run's folder. None if there is no survey.
 
     Raises:
@@ -335,7 +335,7 @@ def read_survey(folder: Path) -> Survey | None:
     file = folder / SURVEY
     try:
         known = json.loads(file.read_bytes())
-        found = Survey(dict(known["scenes"]), dict(known["skipped"]))
+        found = SceneSurvey(dict(known["scenes"]), dict(known["skipped"]))
         named = [*found.scenes.values(), *found.skipped.values()]
         if not (found.scenes and all(isinstance(text, str) for text in named)):
             raise TypeError

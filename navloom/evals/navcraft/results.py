@@ -13,46 +13,46 @@ from typing import Any
 from urllib.parse import quote
 
 from navloom.errors import NavloomError, UsageError
-from navloom.evals.kinds import Shown
 from navloom.evals.navcraft.driven_relays import driven_table
 from navloom.evals.navcraft.export import export_lines
-from navloom.evals.navcraft.scores import PUBLISHED, Merits, RunScore, score_run
+from navloom.evals.navcraft.scores import PUBLISHED, RunScore, TaskQuality, score_run
 from navloom.evals.navcraft.task_results import (
     detail,
     pick_tasks,
-    rest_of,
+    record_of,
     result_of,
+    task_items,
     task_story,
-    task_things,
 )
 from navloom.evals.report.blocks import (
     Bars,
     Block,
     Columns,
-    Detail,
     Dot,
     Grid,
     Picture,
     Prose,
+    SampleDetail,
     Scatter,
     Segment,
     Variants,
-    in_run,
-    to_sample,
+    run_address,
+    sample_address,
 )
-from navloom.evals.report.document import (
+from navloom.evals.report.formatting import (
     NOTHING,
     Table,
-    named_apart,
+    encode_jpeg,
     percent,
-    photo,
     rate_cell,
-    with_ends,
+    run_labels,
+    with_interval,
 )
-from navloom.evals.report.intervals import Spread
-from navloom.evals.report.writers import write_markdown
+from navloom.evals.report.intervals import ValueDistribution
+from navloom.evals.report.report_files import write_markdown
 from navloom.evals.run_folder import read_samples
-from navloom.evals.run_scenes import run_scene
+from navloom.evals.run_kinds import CommandOutput
+from navloom.evals.run_scenes import load_run_scene
 from navloom.files import check_format, write_run_file
 from navloom.scenes.scene import Scene
 
@@ -65,7 +65,7 @@ _SPREADS = (
 """Fields of a score that hold a value for each relay or each attempt."""
 
 
-def title(scores: Sequence[RunScore]) -> str:
+def report_title(scores: Sequence[RunScore]) -> str:
     """Return the title of a report: tasks, models, homes and number of attempts."""
     kinds = {"single": "NavCraft-S errands", "collab": "NavCraft-C relays"}
     tasks = " and ".join(dict.fromkeys(kinds.get(score.kind, "NavCraft") for score in scores))
@@ -75,7 +75,7 @@ def title(scores: Sequence[RunScore]) -> str:
     return " · ".join(filter(None, [tasks, models, homes, f"n = {counts}"]))
 
 
-def headline(scores: Sequence[RunScore], valid: int) -> str:
+def report_headline(scores: Sequence[RunScore], valid: int) -> str:
     """Return the outcome of the runs in a few sentences."""
     attempts = sum(score.attempts for score in scores)
     scenes = len({scene for score in scores for scene in score.scenes})
@@ -99,7 +99,7 @@ def headline(scores: Sequence[RunScore], valid: int) -> str:
     return said
 
 
-def all_tables(scores: Sequence[RunScore]) -> Iterator[Table]:
+def report_tables(scores: Sequence[RunScore]) -> Iterator[Table]:
     """Yield every table that has data."""
     yield table_4(scores)
     if any(score.regret_g.values for score in scores):
@@ -107,7 +107,7 @@ def all_tables(scores: Sequence[RunScore]) -> Iterator[Table]:
     if driven := [(score.name, score.driven) for score in scores if score.driven is not None]:
         yield driven_table(driven)
     if any(score.merits.plausible.values for score in scores):
-        yield worth_table([(score.name, score.merits) for score in scores])
+        yield quality_table([(score.name, score.merits) for score in scores])
     if any(score.merits.tasks for score in scores):
         yield variety_table([(score.name, score.merits) for score in scores])
     if any(score.diversity and score.diversity[0].tasks for score in scores):
@@ -203,7 +203,7 @@ def _regret(scores: Sequence[RunScore]) -> Table:
     return Table("Regret", note, ("regret of", "median", "mean", "p90", "max"), tuple(rows))
 
 
-def worth_table(named: Sequence[tuple[str, Merits]]) -> Table:
+def quality_table(named: Sequence[tuple[str, TaskQuality]]) -> Table:
     """Return a table of the quality of valid tasks, one row for each named set."""
     rows = tuple(
         (
@@ -233,7 +233,7 @@ def worth_table(named: Sequence[tuple[str, Merits]]) -> Table:
     return Table("Worth", note, header, rows)
 
 
-def variety_table(named: Sequence[tuple[str, Merits]]) -> Table:
+def variety_table(named: Sequence[tuple[str, TaskQuality]]) -> Table:
     """Return a table of the variety of valid tasks, one row for each named set."""
 
     def number(value: float | None) -> str:
@@ -261,8 +261,8 @@ def variety_table(named: Sequence[tuple[str, Merits]]) -> Table:
     return Table("Variety", note, header, rows)
 
 
-def _mean(spread: Spread, digits: int = 1) -> str:
-    return with_ends(spread.mean, spread.interval, digits)
+def _mean(spread: ValueDistribution, digits: int = 1) -> str:
+    return with_interval(spread.mean, spread.interval, digits)
 
 
 def _diversity(scores: Sequence[RunScore]) -> Table:
@@ -352,7 +352,7 @@ def _homes(scores: Sequence[RunScore]) -> Table:
     return Table("Homes", note, ("what", "homes"), tuple(rows))
 
 
-def score_json(score: RunScore) -> dict[str, Any]:
+def score_record(score: RunScore) -> dict[str, Any]:
     """Return a run's score as JSON: summary numbers, without values of single relays."""
     spreads = {
         name: {
@@ -401,7 +401,7 @@ SHOWN = 10
 
 
 @dataclass(frozen=True)
-class ShownTask:
+class TaskPreview:
     """One task as a report shows it.
 
     Attributes:
@@ -427,7 +427,7 @@ class ShownTask:
     @cached_property
     def _loaded(self) -> tuple[Scene | None, str | None]:
         try:
-            return run_scene(self.run, self.row["scene"]), None
+            return load_run_scene(self.run, self.row["scene"]), None
         except NavloomError as error:
             return None, str(error)
 
@@ -439,17 +439,17 @@ class ShownTask:
 
 
 @dataclass(frozen=True)
-class Report:
+class SynthReport:
     """Content of a report on some runs."""
 
     scores: tuple[RunScore, ...]
     tables: tuple[Table, ...]
     valid: int
     """Number of valid tasks in all runs."""
-    shown: tuple[ShownTask, ...]
+    shown: tuple[TaskPreview, ...]
 
 
-def build_report(runs: Sequence[Path | str]) -> Report:
+def build_report(runs: Sequence[Path | str]) -> SynthReport:
     """Read runs and build their report.
 
     Raises:
@@ -461,8 +461,7 @@ def build_report(runs: Sequence[Path | str]) -> Report:
         if whole.count(path) > 1:
             raise UsageError(f"{run} is given twice: its tasks would count twice")
     scores = tuple(
-        replace(score_run(run), name=name)
-        for run, name in zip(runs, named_apart(runs), strict=True)
+        replace(score_run(run), name=name) for run, name in zip(runs, run_labels(runs), strict=True)
     )
     valid, shown = 0, []
     for run in runs:
@@ -471,8 +470,8 @@ def build_report(runs: Sequence[Path | str]) -> Report:
             valid += len(rows)
             # The runs share the ``SHOWN`` tasks.
             picked = pick_tasks(rows, max(1, SHOWN // len(runs)))
-            shown += [ShownTask(run, row, task_story(row)) for row in picked]
-    return Report(scores, tuple(all_tables(scores)), valid, tuple(shown[:SHOWN]))
+            shown += [TaskPreview(run, row, task_story(row)) for row in picked]
+    return SynthReport(scores, tuple(report_tables(scores)), valid, tuple(shown[:SHOWN]))
 
 
 _MOST_BARS = 20
@@ -493,7 +492,7 @@ def tables(run: Path) -> list[Block]:
     return report_blocks([run], build_report([run]))
 
 
-def write_report(runs: Sequence[Path], out: Path | None = None) -> Shown:
+def write_report(runs: Sequence[Path], out: Path | None = None) -> CommandOutput:
     """Write a report of runs: ``report.md`` and ``contact_sheet.png``.
 
     Args:
@@ -507,7 +506,7 @@ def write_report(runs: Sequence[Path], out: Path | None = None) -> Shown:
         RunError: a folder is not a run or is broken, or a file cannot be written.
         UsageError: a run is given twice.
     """
-    from navloom.evals.navcraft.pictures import contact_sheet
+    from navloom.evals.navcraft.task_figures import contact_sheet
 
     report = build_report(runs)
     blocks = report_blocks(runs, report)
@@ -518,14 +517,14 @@ def write_report(runs: Sequence[Path], out: Path | None = None) -> Shown:
     # The page of a task that cannot be drawn shows the error.
     with suppress(NavloomError):
         if rows:
-            what = f"{title(report.scores)} · {len(rows)} shown"
+            what = f"{report_title(report.scores)} · {len(rows)} shown"
             sheet = contact_sheet(rows, drawn, title=what).png()
             files.append(write_run_file(folder / "contact_sheet.png", sheet))
-    record = {"runs": [*map(score_json, report.scores)]}
-    return Shown(blocks=blocks, record=record, files=files, details=dict(_details(report)))
+    record = {"runs": [*map(score_record, report.scores)]}
+    return CommandOutput(blocks=blocks, record=record, files=files, details=dict(_details(report)))
 
 
-def report_blocks(runs: Sequence[Path | str], report: Report) -> list[Block]:
+def report_blocks(runs: Sequence[Path | str], report: SynthReport) -> list[Block]:
     """Return the report blocks of one run, or of several together.
 
     Args:
@@ -544,7 +543,7 @@ def report_blocks(runs: Sequence[Path | str], report: Report) -> list[Block]:
     if len(drawn) > 1:
         spreads = [Variants(title="Gain and regret", variants=tuple(drawn))]
     return [
-        Prose(title=title(report.scores), text=headline(report.scores, report.valid)),
+        Prose(title=report_title(report.scores), text=report_headline(report.scores, report.valid)),
         *spreads,
         *map(Grid, report.tables),
         *_tasks(report, dict(zip(map(str, runs), names, strict=True))),
@@ -564,10 +563,10 @@ def _spreads(
             rest["gain_alpha"],
             rest["gain_g"],
             f"{line['id']}: {result_of(line)['phase_2']['Collaborative type']}",
-            to=in_run(name, to_sample(line["id"])),
+            to=run_address(name, sample_address(line["id"])),
         )
         for line in read_samples(run)
-        if (rest := rest_of(line)).get("gain_g") is not None
+        if (rest := record_of(line)).get("gain_g") is not None
     )
     yield Scatter(
         title="What relays spare",
@@ -588,7 +587,9 @@ def _spreads(
     )
 
 
-def _counted(words: str, spread: Spread, every: Sequence[float], column: str, name: str) -> Bars:
+def _counted(
+    words: str, spread: ValueDistribution, every: Sequence[float], column: str, name: str
+) -> Bars:
     """Return a histogram. Zero is a bin edge, so that no bar mixes gains and losses."""
     # Page cells have six digits, so a bar must count what its filter finds.
     low, high = (floor(round(10 * each, 5)) for each in (min(every), max(every)))
@@ -598,14 +599,14 @@ def _counted(words: str, spread: Spread, every: Sequence[float], column: str, na
     for at in range(low // wide, high // wide + 1):
         ends = [f"{each * wide / 10:g}" for each in (at, at + 1)]
         words_of = quote(f"{column}>={ends[0]} {column}<{ends[1]}", safe="")
-        to = in_run(name, f"samples?filter={words_of}")
+        to = run_address(name, f"samples?filter={words_of}")
         parts = (Segment("relays", counts[at], to=to),) if counts[at] else ()
         bars.append((f"{ends[0]} to {ends[1]}", parts))
     mean = "" if spread.mean is None else f"mean {spread.mean:.3f}, median {spread.median:.3f}"
     return Bars(title=words, note=mean, bars=tuple(bars), unit="relays")
 
 
-def _tasks(report: Report, names: dict[str, str]) -> Iterator[Grid]:
+def _tasks(report: SynthReport, names: dict[str, str]) -> Iterator[Grid]:
     """Yield the table of shown tasks, each linked to its page."""
     rows = tuple((f"{n}. {task.name}", task.story) for n, task in enumerate(report.shown, 1))
     if rows:
@@ -613,16 +614,16 @@ def _tasks(report: Report, names: dict[str, str]) -> Iterator[Grid]:
             "Of relays, those that end sooner than robot_1 alone would, where there are any. A row"
             " leads to its plan and to who is told what."
         )
-        to = (in_run(names[str(task.run)], to_sample(_id(task))) for task in report.shown)
+        to = (run_address(names[str(task.run)], sample_address(_id(task))) for task in report.shown)
         table = Table("Tasks to look at", note, ("task", "what happens"), rows)
         yield Grid(table, to=tuple(to))
 
 
-def _id(task: ShownTask) -> str:
+def _id(task: TaskPreview) -> str:
     return str(task.row["navloom"]["id"])
 
 
-def _details(report: Report) -> Iterator[tuple[tuple[Path, str], Detail]]:
+def _details(report: SynthReport) -> Iterator[tuple[tuple[Path, str], SampleDetail]]:
     """Yield the pages of the shown tasks, with rendered views of their items."""
     for run in dict.fromkeys(task.run for task in report.shown):
         lines = {line["id"]: line for line in read_samples(run)}
@@ -632,19 +633,19 @@ def _details(report: Report) -> Iterator[tuple[tuple[Path, str], Detail]]:
                 blocks = (*whole.blocks[:1], *sights, *whole.blocks[1:])
                 yield (
                     (Path(run), _id(task)),
-                    Detail(title=whole.title, headline=whole.headline, blocks=blocks),
+                    SampleDetail(title=whole.title, headline=whole.headline, blocks=blocks),
                 )
 
 
-def _sights(task: ShownTask) -> list[Block]:
+def _sights(task: TaskPreview) -> list[Block]:
     """Return rendered views of a task's items; empty for a scene without geometry."""
     from navloom.sim.scene_images import can_render, render_item
 
     if task.scene is None or not can_render(task.scene):
         return []
     found = tuple(
-        (Picture(data=photo(seen.pixels), alt=f"{words}, as a robot sees it", note=words),)
-        for words, item in task_things(task.row)
+        (Picture(data=encode_jpeg(seen.pixels), alt=f"{words}, as a robot sees it", note=words),)
+        for words, item in task_items(task.row)
         if (seen := render_item(task.scene, item)) is not None
     )
     return [Columns(title="As a robot sees them", columns=found, private=True)] if found else []

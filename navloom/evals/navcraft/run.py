@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import SceneError, UsageError
-from navloom.evals.kinds import RESULT_TOKENS, Calls, Note, Plan, reply_tokens
-from navloom.evals.navcraft.request import BROKEN, SURVEY, Survey, SynthRequest, read_survey
+from navloom.evals.navcraft.request import BROKEN, SURVEY, SceneSurvey, SynthRequest, read_survey
 from navloom.evals.run_folder import read_samples
+from navloom.evals.run_kinds import RESULT_TOKENS, CallBounds, Note, RunPlan, max_reply_tokens
 from navloom.evals.session import Job, Sample, make_id
 from navloom.graphs.navcraft import collab as navcraft_collab
 from navloom.graphs.navcraft import single as navcraft_single
@@ -30,14 +30,14 @@ from navloom.tools.navcraft.relay_spec import RelaySpecRecord, sample_spec
 from navloom.tools.navcraft.task_paths import count_admissible_triples, min_hops
 
 
-def survey(
+def survey_scenes(
     spec: str,
     *,
     tau: int,
     homes: int | None = None,
     driven: bool = False,
     note: Callable[[str], None] = lambda _: None,
-) -> Survey:
+) -> SceneSurvey:
     """Check which scenes of a spec allow an errand.
 
     Args:
@@ -53,7 +53,7 @@ def survey(
     """
     uris = list_scenes(spec)[:homes]
     note(f"looking for possible errands in {len(uris)} scenes of {spec}")
-    found = Survey({}, {})
+    found = SceneSurvey({}, {})
     for uri in uris:
         try:
             scene = load_scene(uri)
@@ -64,7 +64,7 @@ def survey(
             continue
         if scene.uri in found.scenes or scene.uri in found.skipped:
             raise SceneError(f"{spec} holds two scenes named {scene.uri}: rename one")
-        why = why_no_errand(scene, tau=tau)
+        why = no_errand_reason(scene, tau=tau)
         if driven and not has_geometry(scene):
             why = "there is no geometry to drive in"
         if why is None:
@@ -77,7 +77,7 @@ def survey(
     return found
 
 
-def why_no_errand(scene: Scene, *, tau: int) -> str | None:
+def no_errand_reason(scene: Scene, *, tau: int) -> str | None:
     """Return the reason that no errand is possible in a scene, or None if one is."""
     for kind in ("object", "asset"):
         if not any(item.kind == kind and item.region for item in scene.items):
@@ -95,7 +95,7 @@ LIBRARY_TOKENS = 2_000
 
 
 @dataclass(kw_only=True)
-class SynthPlan(Plan):
+class SynthPlan(RunPlan):
     """Plan of a synthesis run.
 
     Attributes:
@@ -144,7 +144,7 @@ def plan(request: SynthRequest, run: Path | None, note: Note) -> SynthPlan:
         UsageError: the source run has homes that are not in the spec.
     """
     known = None if run is None else read_survey(run)
-    found = known or survey(
+    found = known or survey_scenes(
         request.spec, tau=request.tau, homes=request.homes, driven=request.verify_sim, note=note
     )
     made = _over(request, found.scenes)
@@ -169,14 +169,14 @@ def _over(request: SynthRequest, scenes: dict[str, str]) -> SynthPlan:
     names, samples = sorted(scenes), []
     for k in range(request.n):
         scene, attempt = names[k % len(names)], k // len(names)
-        profile = load_profile(in_turn(k, request.profile, len(names)))
+        profile = load_profile(profile_for(k, request.profile, len(names)))
         name = make_id(scene, attempt)
         column = None if profile is None else profile.model_dump(by_alias=True)
         samples.append(Sample.of(request.seed, name, scene, attempt, profile=column))
     return SynthPlan(request=request, samples=samples, scenes=scenes)
 
 
-def in_turn(k: int, profiles: Sequence[str], homes: int) -> str:
+def profile_for(k: int, profiles: Sequence[str], homes: int) -> str:
     """Return the profile of the k-th attempt, so that in the end each is used in every home."""
     # Without the shift, a common divisor of both numbers would repeat the same pairs.
     return profiles[(k + k // math.lcm(homes, len(profiles))) % len(profiles)]
@@ -197,14 +197,14 @@ def _from_run(request: SynthRequest, scenes: dict[str, str]) -> SynthPlan:
     return SynthPlan(request=request, samples=samples, scenes=scenes, errands=errands)
 
 
-def calls(made: SynthPlan) -> Calls:
+def calls(made: SynthPlan) -> CallBounds:
     """Estimate the model calls of a sample; each turn sends all earlier turns again."""
     request, turns = made.request, made.request.max_turns
     lifts, collab = request.source is not None, request.kind == "collab"
     talks = 2 if collab and not lifts else 1
     told = LIBRARY_TOKENS if request.tools == "library" else RESULT_TOKENS
-    grown = turns * (turns - 1) // 2 * (reply_tokens(request.model) + told) * talks
-    return Calls(
+    grown = turns * (turns - 1) // 2 * (max_reply_tokens(request.model) + told) * talks
+    return CallBounds(
         most=turns,
         beside=turns * (talks - 1),
         # An errand that no relay can shorten needs no model call.
@@ -227,7 +227,7 @@ async def _both_talks(job: SynthJob, sample: Sample, context: Any) -> list[tuple
 
 def finish(plan: SynthPlan, run: Path) -> dict[str, Any]:
     """Return the summary of driven relays for ``summary.json``."""
-    from navloom.evals.navcraft.driven_relays import driven_relays
+    from navloom.evals.navcraft.driven_relays import summarise_driving
 
-    found = driven_relays(read_samples(run)) if plan.request.verify_sim else None
+    found = summarise_driving(read_samples(run)) if plan.request.verify_sim else None
     return {} if found is None else {"driven": found.record()}

@@ -24,11 +24,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from navloom.evals.kinds import read_run_of
-from navloom.evals.navcraft.driven_relays import DrivenRelays, driven_relays
-from navloom.evals.navcraft.request import Survey, read_survey
-from navloom.evals.report.intervals import Rate, Spread
+from navloom.evals.navcraft.driven_relays import DrivenRelays, summarise_driving
+from navloom.evals.navcraft.request import SceneSurvey, read_survey
+from navloom.evals.report.intervals import Rate, ValueDistribution
 from navloom.evals.run_folder import read_errors, read_samples
+from navloom.evals.run_kinds import read_run_of_kind
 from navloom.files import check_format
 from navloom.models.usage import ModelUsage, merge_usage
 from navloom.tools.navcraft.relay_task import SENSIBLE
@@ -43,7 +43,7 @@ _BLEU = 4
 
 
 @dataclass(frozen=True)
-class Merits:
+class TaskQuality:
     """Quality and variety of the valid tasks of one run or several.
 
     Attributes:
@@ -64,14 +64,14 @@ class Merits:
     """
 
     tasks: int
-    plausible: Spread
+    plausible: ValueDistribution
     sensible: Rate
     unambiguous: Rate
-    hops: Spread
-    metres: Spread
-    doors: Spread
-    storeys: Spread
-    namesakes: Spread
+    hops: ValueDistribution
+    metres: ValueDistribution
+    doors: ValueDistribution
+    storeys: ValueDistribution
+    namesakes: ValueDistribution
     sentences: tuple[str, ...]
     distinct_2: float | None
     rooms: float
@@ -103,7 +103,7 @@ class Merits:
         return {**means, **rates, **{name: getattr(self, name) for name in plain}}
 
 
-def merits(results: Sequence[Mapping[str, Any]]) -> Merits:
+def measure_quality(results: Sequence[Mapping[str, Any]]) -> TaskQuality:
     """Measure the quality and variety of valid tasks.
 
     Args:
@@ -116,16 +116,16 @@ def merits(results: Sequence[Mapping[str, Any]]) -> Merits:
     pairs = [pair for words in said for pair in pairwise(words)]
     kinds = [plan["Collaborative type"] for r in results if (plan := r.get("phase_2") or {})]
     ends = [_NUMBER.sub("", task["Single robot end region"]["robot_1"]) for task in tasks]
-    return Merits(
+    return TaskQuality(
         tasks=len(tasks),
-        plausible=Spread.of(each.get("plausible") for each in known),
+        plausible=ValueDistribution.of(each.get("plausible") for each in known),
         sensible=Rate.among(each["plausible"] >= SENSIBLE for each in known),
         unambiguous=Rate.among(each["unambiguous"] for each in known),
-        hops=Spread.of(len(task[_PATH]["robot_1"]) for task in tasks),
-        metres=Spread.of(result["navloom"].get("solo_metres") for result in results),
-        doors=Spread.of(each.get("doors") for each in known),
-        storeys=Spread.of(each.get("storeys") for each in known),
-        namesakes=Spread.of(each.get("namesakes") for each in known),
+        hops=ValueDistribution.of(len(task[_PATH]["robot_1"]) for task in tasks),
+        metres=ValueDistribution.of(result["navloom"].get("solo_metres") for result in results),
+        doors=ValueDistribution.of(each.get("doors") for each in known),
+        storeys=ValueDistribution.of(each.get("storeys") for each in known),
+        namesakes=ValueDistribution.of(each.get("namesakes") for each in known),
         sentences=tuple(" ".join(words) for words in said),
         distinct_2=len(set(pairs)) / len(pairs) if pairs else None,
         rooms=entropy(ends),
@@ -159,12 +159,12 @@ def _words(sentence: str) -> list[str]:
     return _WORD.findall(_NUMBER.sub("", sentence).casefold().replace("_", " "))
 
 
-NO_MERITS = merits([])
+NO_MERITS = measure_quality([])
 """Quality of an empty set of tasks."""
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedScore:
     """One row of CoNavBench's Table 4, as printed."""
 
     model: str
@@ -177,12 +177,12 @@ class Published:
 
 
 PUBLISHED = (
-    Published("Gemini 2.0-flash", 0.47, 0.0851, 0.2972, 0.2232, 0.265, 16.82),
-    Published("Gemini 2.5-flash-nothink", 0.41, 0.0976, 0.1318, 0.0924, 0.902, 18.71),
-    Published("Claude 3-5-haiku", 0.51, 0.0390, 0.5007, 0.3706, 1.142, 14.94),
-    Published("GPT 4o", 0.77, 0.4675, 0.7523, 0.2107, 5.242, 30.85),
-    Published("GPT 4o-mini", 0.64, 0.2656, 0.4732, 0.2512, 0.360, 21.41),
-    Published("GPT 4.1-mini", 0.68, 0.2353, 0.4280, 0.1910, 0.494, 17.92),
+    PublishedScore("Gemini 2.0-flash", 0.47, 0.0851, 0.2972, 0.2232, 0.265, 16.82),
+    PublishedScore("Gemini 2.5-flash-nothink", 0.41, 0.0976, 0.1318, 0.0924, 0.902, 18.71),
+    PublishedScore("Claude 3-5-haiku", 0.51, 0.0390, 0.5007, 0.3706, 1.142, 14.94),
+    PublishedScore("GPT 4o", 0.77, 0.4675, 0.7523, 0.2107, 5.242, 30.85),
+    PublishedScore("GPT 4o-mini", 0.64, 0.2656, 0.4732, 0.2512, 0.360, 21.41),
+    PublishedScore("GPT 4.1-mini", 0.68, 0.2353, 0.4280, 0.1910, 0.494, 17.92),
 )
 """CoNavBench, Table 4."""
 
@@ -255,14 +255,14 @@ class RunScore:
     not_worth_it: int
     declined: int
     errors: int
-    gain_alpha: Spread
-    gain_g: Spread
-    gain_alone: Spread
-    regret_g: Spread
-    regret_alpha: Spread
-    regret_asked: Spread
+    gain_alpha: ValueDistribution
+    gain_g: ValueDistribution
+    gain_alone: ValueDistribution
+    regret_g: ValueDistribution
+    regret_alpha: ValueDistribution
+    regret_asked: ValueDistribution
     cost_usd: float | None
-    seconds: Spread
+    seconds: ValueDistribution
     tokens: tuple[int, int]
     reasons: tuple[tuple[str, int], ...]
     error_messages: tuple[tuple[str, int], ...]
@@ -271,7 +271,7 @@ class RunScore:
     scenes_skipped: tuple[tuple[str, int], ...] = ()
     left: int | None = None
     models: tuple[ModelUsage, ...] = ()
-    merits: Merits = NO_MERITS
+    merits: TaskQuality = NO_MERITS
     driven: DrivenRelays | None = None
 
     @property
@@ -291,7 +291,7 @@ def score_run(path: Path | str) -> RunScore:
     Raises:
         RunError: the folder is not a run, or is broken.
     """
-    run = read_run_of(path, "single", "collab")
+    run = read_run_of_kind(path, "single", "collab")
     samples, errors = read_samples(path), read_errors(path)
     known = read_survey(Path(path))
     # Resolved, since "." and ".." would name no run.
@@ -306,7 +306,7 @@ def score_samples(
     errors: Sequence[Mapping[str, Any]] = (),
     *,
     name: str = "run",
-    known: Survey | None = None,
+    known: SceneSurvey | None = None,
 ) -> RunScore:
     """Score a run from its records.
 
@@ -330,8 +330,8 @@ def score_samples(
         if collab and s["status"] == "ok" and not s["result"].get("phase_2")
     )
 
-    def spread(key: str) -> Spread:
-        return Spread.of(sample["result"]["navloom"].get(key) for sample in relays)
+    def spread(key: str) -> ValueDistribution:
+        return ValueDistribution.of(sample["result"]["navloom"].get(key) for sample in relays)
 
     return RunScore(
         name=name,
@@ -346,22 +346,22 @@ def score_samples(
         errors=len(broken),
         gain_alpha=spread("gain_alpha"),
         gain_g=spread("gain_g"),
-        gain_alone=Spread(tuple(1 - rate for rate in spread("best_alone").values)),
+        gain_alone=ValueDistribution(tuple(1 - rate for rate in spread("best_alone").values)),
         regret_g=spread("regret_g"),
         regret_alpha=spread("regret_alpha"),
         regret_asked=spread("regret_asked"),
         cost_usd=_cost([*samples, *broken]),
-        seconds=Spread.of(s.get("seconds") or 0.0 for s in samples),
+        seconds=ValueDistribution.of(s.get("seconds") or 0.0 for s in samples),
         tokens=_tokens([*samples, *broken]),
         models=_models([*samples, *broken]),
         reasons=_ranked(str(s.get("reason")) for s in samples if s["status"] == "failed"),
         error_messages=_ranked(str(e.get("message"))[:200] for e in broken),
         diversity=_diversity(valid),
-        merits=merits([sample["result"] for sample in valid]),
+        merits=measure_quality([sample["result"] for sample in valid]),
         scenes_used=None if known is None else len(known.scenes),
         scenes_skipped=() if known is None else known.reasons(),
         left=_left(request, len(samples) + len(broken)),
-        driven=driven_relays(samples),
+        driven=summarise_driving(samples),
     )
 
 

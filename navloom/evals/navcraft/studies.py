@@ -33,20 +33,20 @@ import numpy as np
 
 from navloom.evals.navcraft.request import FIRST, SynthRequest
 from navloom.evals.navcraft.results import (
-    score_json,
+    quality_table,
+    score_record,
     table_4,
     variety_table,
-    worth_table,
     write_report,
 )
 from navloom.evals.navcraft.scores import RunScore, score_run
-from navloom.evals.report.document import NOTHING, Table, percent, rate_cell
-from navloom.evals.report.intervals import Spread, intervals
-from navloom.evals.report.writers import keep_study
+from navloom.evals.report.formatting import NOTHING, Table, percent, rate_cell
+from navloom.evals.report.intervals import ValueDistribution, bootstrap_intervals
+from navloom.evals.report.report_files import save_study
 from navloom.evals.request import HEURISTIC
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Session
-from navloom.evals.study import Study, check_arms, check_free
+from navloom.evals.study import Study, check_arms, check_study_folder
 from navloom.files import write_run_file
 from navloom.prompts.navcraft.profiles import NO_PROFILE, profile_names
 
@@ -85,17 +85,18 @@ def study_relays(
         One table. ``out/report.json`` holds it with the whole report of the runs.
 
     Raises:
-        RunError: ``out`` is a run's folder, or what :func:`navloom.evals.runner.run_kind` raises.
+        RunError: ``out`` is a run's folder, or what :func:`navloom.evals.runner.run_request`
+            raises.
         UnfinishedError: a run was stopped or has errors.
     """
-    check_free(out)
+    check_study_folder(out)
     study, folders = Study(models, session), []
     for model in models:
         folders.append(out / model.replace("/", "-"))
         study.run(replace(request, model=model), folders[-1])
     report = write_report(folders, out)
     tables = [_against_optimum(folders)]
-    keep_study(out, tables, more=report.blocks)
+    save_study(out, tables, more=report.blocks)
     return tables
 
 
@@ -105,7 +106,7 @@ def _against_optimum(folders: Sequence[Path]) -> Table:
         score = score_run(folder)
         made = [r for s in read_samples(folder) if (r := s["result"]) and r.get("phase_2")]
         best = {
-            key: Spread(tuple(1 - r["navloom"][f"best_{key}"] for r in made))
+            key: ValueDistribution(tuple(1 - r["navloom"][f"best_{key}"] for r in made))
             for key in ("alpha", "g_rate")
         }
         for words, spread in (
@@ -131,7 +132,7 @@ def _against_optimum(folders: Sequence[Path]) -> Table:
 
 
 @dataclass(frozen=True)
-class Role:
+class RoleStats:
     """Objects that one profile role asks for.
 
     Attributes:
@@ -164,7 +165,7 @@ def study_profiles(
     Returns:
         Tables of the diversity of both runs and of the objects each role asks for.
     """
-    check_free(out)
+    check_study_folder(out)
     folders = {"no profile": out / "none", "five profiles": out / "profiles"}
     given = {"no profile": (NO_PROFILE,), "five profiles": profile_names()}
     study = Study([request.model], session)
@@ -182,7 +183,7 @@ def study_profiles(
     )
     table = Table("Diversity", note, header, tuple((n, *cells) for n, cells in counted.items()))
     tables = [table, _roles_table(rows["five profiles"], rows["no profile"])]
-    keep_study(out, tables, runs=[folder.name for folder in folders.values()])
+    save_study(out, tables, runs=[folder.name for folder in folders.values()])
     return tables
 
 
@@ -204,7 +205,7 @@ def _roles_table(
         {**row, "profile": {"Age": 0, "Occupation": names[row["attempt"] % len(names)]}}
         for row in without
     ]
-    by_chance = [role.apart for role in roles(dealt)]
+    by_chance = [role.apart for role in stats_by_role(dealt)]
     rows = tuple(
         (
             role.name,
@@ -213,7 +214,7 @@ def _roles_table(
             f"{role.apart:.2f}",
             ", ".join(f"{name} {count}" for name, count in role.favourites),
         )
-        for role in roles(with_profiles)
+        for role in stats_by_role(with_profiles)
     )
     chance = f"{sum(by_chance) / max(1, len(by_chance)):.2f}"
     note = (
@@ -224,7 +225,7 @@ def _roles_table(
     return Table("Roles", note, ("role", "tasks", "objects", "apart", "asked for most"), rows)
 
 
-def roles(rows: Sequence[Mapping[str, Any]]) -> list[Role]:
+def stats_by_role(rows: Sequence[Mapping[str, Any]]) -> list[RoleStats]:
     """Return the objects each role asks for among the valid tasks, in order of appearance."""
     asked: dict[str, Counter[str]] = {}
     for row in _valid(rows):
@@ -233,7 +234,7 @@ def roles(rows: Sequence[Mapping[str, Any]]) -> list[Role]:
             asked.setdefault(name, Counter())[_errand(row)["Target object"]] += 1
     whole = sum(asked.values(), Counter())
     return [
-        Role(
+        RoleStats(
             name=name,
             tasks=count.total(),
             objects=len(count),
@@ -286,7 +287,7 @@ def study_ablation(
         UsageError: an arm is unknown.
     """
     check_arms(arms, ARMS)
-    check_free(out)
+    check_study_folder(out)
     study, rows = Study([request.model], session or Session(max_connections=1)), []
     folders = [out / arm.replace(" ", "-") for arm in arms]
     for arm, folder in zip(arms, folders, strict=True):
@@ -318,7 +319,7 @@ def study_ablation(
         " Wilson intervals. objects: different target objects among valid errands."
     )
     table = Table(f"Ablation, {request.model}", note, header, tuple(rows))
-    keep_study(out, [table], runs=[folder.name for folder in folders])
+    save_study(out, [table], runs=[folder.name for folder in folders])
     return table
 
 
@@ -326,7 +327,7 @@ def _row(arm: str, folder: Path) -> tuple[str, ...]:
     score, samples = score_run(folder), read_samples(folder)
 
     def median(key: str) -> str:
-        middle = Spread.of(row["usage"][key] for row in samples).median
+        middle = ValueDistribution.of(row["usage"][key] for row in samples).median
         return "–" if middle is None else f"{middle:,.0f}"
 
     regret = score.regret_alpha.median
@@ -359,7 +360,7 @@ _LISTS = {"blind": "blind picks", "ranked": "always first"}
 """List form of handoffs -> control arm that reads the same list."""
 
 
-def arms_of(models: Sequence[str], *, whole: bool = False) -> dict[str, dict[str, Any]]:
+def study_arms(models: Sequence[str], *, whole: bool = False) -> dict[str, dict[str, Any]]:
     """Return every arm by name: the controls, then two for each model.
 
     Args:
@@ -375,7 +376,7 @@ def arms_of(models: Sequence[str], *, whole: bool = False) -> dict[str, dict[str
     return arms
 
 
-def study_worth(
+def study_quality(
     request: SynthRequest,
     models: Sequence[str],
     out: Path,
@@ -398,12 +399,13 @@ def study_worth(
         Tables: Table 4, quality, variety, validity with regret, and differences to the controls.
 
     Raises:
-        RunError: ``out`` is a run's folder, or what :func:`navloom.evals.runner.run_kind` raises.
+        RunError: ``out`` is a run's folder, or what :func:`navloom.evals.runner.run_request`
+            raises.
         UnfinishedError: a run was stopped or has errors; the same call continues it.
         UsageError: an arm is unknown, or a model is given twice.
     """
-    check_free(out)
-    arms = arms_of(models, whole=whole)
+    check_study_folder(out)
+    arms = study_arms(models, whole=whole)
     check_arms(only, arms)
     study, folders = Study(models, session), dict[str, Path]()
     for name in only or arms:
@@ -411,19 +413,25 @@ def study_worth(
         study.run(replace(request, kind="collab", **arms[name]), folders[name])
     report = write_report([*folders.values()], out)
     scores = {name: replace(score_run(folder), name=name) for name, folder in folders.items()}
-    differences = against_blind(folders)
-    record = {"scores": {name: score_json(each) for name, each in scores.items()}}
+    differences = compare_to_blind(folders)
+    record = {"scores": {name: score_record(each) for name, each in scores.items()}}
     write_run_file(out / "worth.json", json.dumps({**record, "differences": differences}).encode())
     named = [(name, score.merits) for name, score in scores.items()]
     effort = _effort_table(scores)
     against = [_difference_table(differences)] if differences else []
     more = report.blocks
     runs = [folder.name for folder in folders.values()]
-    keep_study(out, [effort, *against], runs=runs, more=more)
-    return [table_4([*scores.values()]), worth_table(named), variety_table(named), effort, *against]
+    save_study(out, [effort, *against], runs=runs, more=more)
+    return [
+        table_4([*scores.values()]),
+        quality_table(named),
+        variety_table(named),
+        effort,
+        *against,
+    ]
 
 
-def against_blind(folders: Mapping[str, Path]) -> list[dict[str, Any]]:
+def compare_to_blind(folders: Mapping[str, Path]) -> list[dict[str, Any]]:
     """Return the paired difference of each model's arm to its control arm.
 
     Args:
@@ -456,7 +464,9 @@ def _paired(pairs: Sequence[tuple[str, float]]) -> dict[str, Any]:
     if not pairs:
         return {"pairs": 0, "difference": None, "low": None, "high": None}
     values = np.array([[difference] for _, difference in pairs])
-    mean, low, high = (float(end[0]) for end in intervals(values, [home for home, _ in pairs]))
+    mean, low, high = (
+        float(end[0]) for end in bootstrap_intervals(values, [home for home, _ in pairs])
+    )
     none = np.isnan(low)
     ends = {"low": None if none else low, "high": None if none else high}
     return {"pairs": len(pairs), "difference": mean, **ends}

@@ -10,32 +10,32 @@ from typing import Any
 from pydantic import ValidationError
 
 from navloom.errors import NavloomError, SceneError
-from navloom.evals.calls import talk_of
-from navloom.evals.navcraft.dataset import findings_of
+from navloom.evals.call_log import conversation_of
+from navloom.evals.navcraft.dataset_check import find_problems
 from navloom.evals.navcraft.export import task_line
-from navloom.evals.navcraft.relay_map import driven_map, placed_task, relay_map, solo_map
-from navloom.evals.navcraft.rules import TOLERANCE
+from navloom.evals.navcraft.relay_map import build_relay_task, driven_map, relay_map, solo_map
+from navloom.evals.navcraft.task_rules import TOLERANCE
 from navloom.evals.report.blocks import (
     Block,
     Cell,
     Column,
-    Detail,
     Fact,
     Facts,
     Grid,
     Line,
     Pairing,
     Prose,
-    Said,
+    SampleDetail,
     SceneMap,
     Tone,
     Transcript,
+    Utterance,
     Variants,
-    meanings,
+    meanings_grid,
 )
-from navloom.evals.report.document import Table, number, percent
+from navloom.evals.report.formatting import Table, format_number, percent
 from navloom.evals.run_folder import read_run
-from navloom.evals.run_scenes import run_scene
+from navloom.evals.run_scenes import load_run_scene
 from navloom.files import check_format, package_yaml
 from navloom.scenes.plan_style import to_words
 from navloom.scenes.scene import Scene
@@ -50,16 +50,16 @@ def result_of(line: Line) -> Mapping[str, Any]:
     return line.get("result") or {}
 
 
-def rest_of(line: Line) -> Mapping[str, Any]:
+def record_of(line: Line) -> Mapping[str, Any]:
     """Return the ``navloom`` part of a result, which is recorded beside the phases."""
     return result_of(line).get("navloom") or {}
 
 
 def _of(key: str) -> Callable[[Line], Cell]:
-    return lambda line: rest_of(line).get(key)
+    return lambda line: record_of(line).get(key)
 
 
-def repairs_of(rest: Mapping[str, Any]) -> int:
+def count_repairs(rest: Mapping[str, Any]) -> int:
     """Return the number of repairs: replaced choices and answers that checks rejected."""
     sent = (*rest.get("violations_mended", ()), *rest.get("relay_violations_mended", ()))
     return sum(int(count) for count in (rest.get("repairs") or {}).values()) + len(sent)
@@ -101,12 +101,12 @@ def columns(run: Mapping[str, Any]) -> list[Column]:
                help="alpha minus the least alpha that a guarded relay of this task has"),
         Column("regret_g", _of("regret_g"), "share", better="less", shown=False,
                help="g_rate over the best g_rate, minus 1"),
-        Column("driven", lambda line: ("no", "yes")[bool(rest_of(line)["driven"]["done"])],
+        Column("driven", lambda line: ("no", "yes")[bool(record_of(line)["driven"]["done"])],
                "text", facet=True, shown=False, help="whether two bodies carried it out"),
     ]  # fmt: skip
     return [
         *(made if relays else ()),
-        Column("repairs", lambda line: repairs_of(rest_of(line)) if rest_of(line) else None,
+        Column("repairs", lambda line: count_repairs(record_of(line)) if record_of(line) else None,
                "count", better="less",
                help="how often a choice or an answer had to be mended"),
         Column("instruction", _told_of, "text", help="of the whole errand"),
@@ -114,7 +114,7 @@ def columns(run: Mapping[str, Any]) -> list[Column]:
                "text", facet=True, help="what is to be taken"),
         Column("onto", _of("end_asset"), "text", shown=False, help="the end asset"),
         Column("metres", _of("solo_metres"), "metres", help="robot_1's way alone"),
-        Column("plausible", lambda line: rest_of(line)["worth"]["plausible"], "share",
+        Column("plausible", lambda line: record_of(line)["worth"]["plausible"], "share",
                shown=False, better="more", help="would a person ask for it: 0 to 1"),
     ]  # fmt: skip
 
@@ -126,12 +126,12 @@ def pairing() -> Pairing:
     effort = ("tool_calls", "model_calls", "tokens")
 
     def scores(line: Line) -> dict[str, float | None]:
-        rest, paid = rest_of(line), line.get("usage") or {}
+        rest, paid = record_of(line), line.get("usage") or {}
         task, plan = result_of(line).get("phase_1"), result_of(line).get("phase_2")
         return {
             "task": float(bool(task)),
             "relay": float(bool(plan) and line.get("status") == "ok"),
-            "repairs": float(repairs_of(rest)) if rest else None,
+            "repairs": float(count_repairs(rest)) if rest else None,
             **{name: rest.get(name) for name in (*rates, *regrets)},
             "plausible": (rest.get("worth") or {}).get("plausible"),
             "tool_calls": rest.get("tool_calls"),
@@ -193,7 +193,7 @@ def _merit(rest: Mapping[str, Any]) -> str:
     )
 
 
-def task_things(row: Mapping[str, Any]) -> list[tuple[str, str]]:
+def task_items(row: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the items of a task in its order: description and id of each."""
     one, two, rest = row["phase_1"], row.get("phase_2"), row["navloom"]
     things = [(f"the object: {to_words(one['Target object'])}", rest["object_id"])]
@@ -233,7 +233,7 @@ Load = Callable[[str], Scene]
 _GRADES: Mapping[str, str] = _WORDS["grades"]
 
 
-def detail(run: Path, line: Mapping[str, Any]) -> Detail:
+def detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
     """Return the page of one attempt: task, scores, timed map and repairs.
 
     Raises:
@@ -241,7 +241,7 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
     """
 
     def load(name: str) -> Scene:
-        return run_scene(run, name)
+        return load_run_scene(run, name)
 
     with check_format(f"{run}: sample {line.get('id')}", "a NavCraft task"):
         name = str(line["id"])
@@ -249,10 +249,10 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
             why = " · ".join(str(line[k]) for k in ("reason", "message") if line.get(k))
             said = Prose(title="There is no task", text=why or "nothing is said", tone="bad")
             blocks = (said, _made(run, line))
-            return Detail(title=name, headline=str(line["scene"]), blocks=blocks)
+            return SampleDetail(title=name, headline=str(line["scene"]), blocks=blocks)
         found = task_detail(name, task_line(read_run(run), line), load)
         shown = (*_outcome(line), *found.blocks, _made(run, line))
-        return Detail(title=name, headline=found.headline, blocks=shown)
+        return SampleDetail(title=name, headline=found.headline, blocks=shown)
 
 
 def _outcome(line: Line) -> list[Block]:
@@ -261,14 +261,16 @@ def _outcome(line: Line) -> list[Block]:
         why = " · ".join(str(line[k]) for k in ("reason", "message") if line.get(k))
         return [Prose(title="Failed", text=why, tone="bad", note="What held is shown below.")]
     if result_of(line).get("verdict") and not result_of(line).get("phase_2"):
-        who = "the model said so" if rest_of(line).get("decided_by") == "model" else "by the tools"
+        who = (
+            "the model said so" if record_of(line).get("decided_by") == "model" else "by the tools"
+        )
         return [Prose(title="No relay is worth it", text=f"Decided: {who}.")]
     return []
 
 
 def task_detail(
     name: str, line: Mapping[str, Any], load: Load, found: Sequence[tuple[str, str]] | None = None
-) -> Detail:
+) -> SampleDetail:
     """Return the page of one task of a dataset.
 
     Args:
@@ -285,7 +287,7 @@ def task_detail(
     except SceneError as error:
         maps = [Prose(title="Map", text=f"The map is missing: {error}", tone="bad")]
     if found is None:
-        found = findings_of(dict(line), load)
+        found = find_problems(dict(line), load)
     worth, means, *about = _worth(line, rest)
     driven = rest.get("driven")
     blocks = [
@@ -294,11 +296,11 @@ def task_detail(
         means,
         *maps,
         *([_legs(driven)] if driven else ()),
-        found_block(found),
+        findings_block(found),
         *about,
     ]
     said = " ".join(filter(None, (_story(line), _verdict(rest), _drove(driven))))
-    return Detail(title=name, headline=said, blocks=tuple(blocks))
+    return SampleDetail(title=name, headline=said, blocks=tuple(blocks))
 
 
 def _story(line: Mapping[str, Any]) -> str:
@@ -330,11 +332,11 @@ def _drove(driven: Any) -> str:
 
 def _told(line: Mapping[str, Any]) -> Transcript:
     """Return the instructions of each robot, word for word."""
-    said = [Said("robot_1 alone", str(line["phase_1"]["Task instruction"]))]
+    said = [Utterance("robot_1 alone", str(line["phase_1"]["Task instruction"]))]
     if plan := line.get("phase_2"):
         for who, text in sorted(plan["Subtask instruction"].items()):
             steps = "\n".join(map(str, plan["Subtask list"].get(who, ())))
-            said.append(Said(str(who), f"{text}\n{steps}".strip()))
+            said.append(Utterance(str(who), f"{text}\n{steps}".strip()))
     return Transcript(title="Instructions", said=tuple(said))
 
 
@@ -373,7 +375,10 @@ def _worth(line: Mapping[str, Any], rest: Mapping[str, Any]) -> list[Block]:
             text = f"{waits['robot']}, {_seconds(waits['seconds'])}"
             found.append(Fact("waits", text, note="by the transfer asset"))
     means_of = [(name, *MEANS[name]) for name in (fact.name for fact in found) if name in MEANS]
-    blocks: list[Block] = [Facts(title="What it is worth", facts=tuple(found)), meanings(means_of)]
+    blocks: list[Block] = [
+        Facts(title="What it is worth", facts=tuple(found)),
+        meanings_grid(means_of),
+    ]
     if worth := rest.get("worth"):
         graded = tuple(
             Fact(str(key), _value(value), note=_GRADES.get(key, "")) for key, value in worth.items()
@@ -404,11 +409,11 @@ def _value(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "–"}[value]
     if isinstance(value, int | float):
-        return number(value)
+        return format_number(value)
     return ", ".join(map(str, value)) or "–" if isinstance(value, list) else str(value)
 
 
-def found_block(found: Sequence[tuple[str, str]]) -> Block:
+def findings_block(found: Sequence[tuple[str, str]]) -> Block:
     """Return a block with the findings of a check: location and message of each."""
     if not found:
         return Prose(title="Checked", text="validate finds nothing wrong with it.", tone="good")
@@ -420,7 +425,7 @@ def found_block(found: Sequence[tuple[str, str]]) -> Block:
 def _maps(scene: Scene, line: Mapping[str, Any], rest: Mapping[str, Any]) -> list[Block]:
     """Return maps of the task: as a relay, alone, the best relays, and as driven."""
     try:
-        task = placed_task(scene, line)
+        task = build_relay_task(scene, line)
         shown: list[tuple[str, SceneMap]] = []
         if line.get("phase_2"):
             relay = RelayAnswer.model_validate(line["phase_2"]).choice
@@ -500,29 +505,29 @@ def _legs(driven: Mapping[str, Any]) -> Grid:
 
 def _made(run: Path, line: Line) -> Transcript:
     """Return the tries and repairs: the conversation if the run stores it, else counts."""
-    rest = rest_of(line)
+    rest = record_of(line)
     tone: Tone = "good" if line.get("status") == "ok" else "bad"
     ended = "accepted" if line.get("status") == "ok" else str(line.get("message") or "not accepted")
-    end = Said("in the end", ended, tone=tone)
-    if talk := talk_of(run, str(line["id"])):
+    end = Utterance("in the end", ended, tone=tone)
+    if talk := conversation_of(run, str(line["id"])):
         many = sum(each.who == "the model" for each in talk)
         lid = f"{many} turns of the model, and what the checks said"
         return Transcript(title="Tries and repairs", said=(*talk, end), folded=lid, private=True)
     said = [
-        Said(
+        Utterance(
             "the model",
             f"{rest.get('turns', '?')} turns, {rest.get('tool_calls', '?')} calls of tools",
         )
     ]
     branches = {"end": "another end", "start": "another start", "all": "all anew"}
     said += [
-        Said("the tool", f"not valid, so repair: {branches.get(k, k)} ({n} times)")
+        Utterance("the tool", f"not valid, so repair: {branches.get(k, k)} ({n} times)")
         for k, n in (rest.get("repairs") or {}).items()
         if n
     ]
     phases = ("violations_mended", "errand"), ("relay_violations_mended", "relay")
     said += [
-        Said("the checks", f"{what} sent back: {str(code).replace('_', ' ')}", tone="bad")
+        Utterance("the checks", f"{what} sent back: {str(code).replace('_', ' ')}", tone="bad")
         for key, what in phases
         for code in rest.get(key, ())
     ]

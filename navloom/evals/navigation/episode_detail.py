@@ -12,51 +12,56 @@ from typing import Any
 from urllib.parse import quote
 
 from navloom.errors import NavloomError, RunError
-from navloom.evals.navigation.episode_strip import Eyes
-from navloom.evals.navigation.failure_behaviour import RADIUS, metres_to_goal, reference_of, spelled
-from navloom.evals.navigation.failure_cause import MEANS
-from navloom.evals.navigation.failures import Analysis
-from navloom.evals.navigation.metrics import METRICS
-from navloom.evals.navigation.path_metrics import METRES
-from navloom.evals.navigation.scores import COUNTS, spoken
-from navloom.evals.navigation.shown_episodes import (
+from navloom.evals.navigation.embodied_graph import body_points, recorded_graph
+from navloom.evals.navigation.episode_display import (
     BEHAVED,
-    Case,
-    Note,
-    action_of,
+    EpisodeCase,
+    StepNote,
+    action_text,
     as_mapping,
     as_text,
-    notes_of,
     pointed_notes,
+    read_analysis,
     read_case,
     score_columns,
-    tags_of,
+    step_notes,
 )
-from navloom.evals.navigation.walked import stood_at, walked_by
+from navloom.evals.navigation.failure_analysis import FailureAnalysis
+from navloom.evals.navigation.failure_behaviour import (
+    RADIUS,
+    behaviour_text,
+    metres_to_goal,
+    reference_path,
+)
+from navloom.evals.navigation.failure_cause import MEANS
+from navloom.evals.navigation.metrics import METRICS
+from navloom.evals.navigation.path_metrics import METRES
+from navloom.evals.navigation.scores import COUNTS, format_metric
+from navloom.evals.navigation.step_views import StepViews
 from navloom.evals.report.blocks import (
     Block,
-    Detail,
     Fact,
     Facts,
-    Frame,
     Grid,
+    MapFrame,
     MapMark,
     MapOption,
     MapRoute,
     Prose,
-    Said,
+    SampleDetail,
     SceneMap,
     Spot,
     Timed,
     Tone,
     Track,
     Transcript,
-    meaning_of,
-    meanings,
+    Utterance,
+    column_meaning,
+    meanings_grid,
 )
-from navloom.evals.report.document import NOTHING, Table
+from navloom.evals.report.formatting import NOTHING, Table
 from navloom.evals.run_folder import read_run
-from navloom.evals.run_scenes import run_scene, spot_of, spots_of
+from navloom.evals.run_scenes import load_run_scene, point_on_plan, viewpoints_on_plan
 from navloom.scenes.distances import up_or_down
 from navloom.scenes.scene import Point3, Scene
 from navloom.tools.navigation.step_options import MoveOption, bearing
@@ -69,20 +74,20 @@ FAULT = "first deviation"
 _ALIKE = 1e-6
 
 
-def bumps_of(scene: Scene, bumps: Sequence[Point3]) -> dict[Spot, int]:
+def contact_spots(scene: Scene, bumps: Sequence[Point3]) -> dict[Spot, int]:
     """Return the plan positions of contacts, each with the index of its first contact.
 
     Repeated contacts within 0.1 m become one position.
     """
     found: dict[Spot, int] = {}
     for number, point in enumerate(bumps[:MOST_BUMPS]):
-        floor, x, z = spot_of(scene, point)
+        floor, x, z = point_on_plan(scene, point)
         found.setdefault((floor, round(x, 1), round(z, 1)), number)
     return found
 
 
 @dataclass(frozen=True)
-class Stands:
+class BodyPositions:
     """Positions of a body, each with the step at which it was reached.
 
     Attributes:
@@ -97,14 +102,16 @@ class Stands:
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, walk: Trajectory, scene: Scene) -> Stands:
+    def of(cls, walk: Trajectory, scene: Scene) -> BodyPositions:
         """Return the positions of a recorded trajectory."""
         known = scene.viewpoint_by_id
         names = [viewpoint for viewpoint, _ in walk.poses]
-        points = stood_at(names, walk.points, scene)
+        points = body_points(names, walk.points, scene)
         kept = [
             (
-                spots_of(scene, [name])[0] if points is None else spot_of(scene, points[k]),
+                viewpoints_on_plan(scene, [name])[0]
+                if points is None
+                else point_on_plan(scene, points[k]),
                 when,
                 name,
             )
@@ -158,7 +165,7 @@ def _times(walk: Trajectory) -> list[float]:
     return found
 
 
-def parted_words(case: Case) -> str:
+def deviation_label(case: EpisodeCase) -> str:
     """Return the label of a deviation; in a success it is another route and no fault."""
     if not case.tagged.success:
         return FAULT
@@ -168,63 +175,65 @@ def parted_words(case: Case) -> str:
     return "another way, equally short" if short else "another way"
 
 
-def truth_of(case: Case, walk: Trajectory, scene: Scene) -> MapRoute | None:
+def truth_route(case: EpisodeCase, walk: Trajectory, scene: Scene) -> MapRoute | None:
     """Return the reference path as a dashed route, or None if it has under two points."""
-    points = spots_of(scene, reference_of(walk, case.episode, scene))
+    points = viewpoints_on_plan(scene, reference_path(walk, case.episode, scene))
     return MapRoute("ground truth", "true", points) if len(points) > 1 else None
 
 
-def driven_of(case: Case, scene: Scene) -> MapRoute | None:
+def driven_route(case: EpisodeCase, scene: Scene) -> MapRoute | None:
     """Return the path that a person drove as a thin route, or None if nobody drove."""
     told = case.result.get("poses")
     rows = told[::_EVERY] if isinstance(told, list) else []
     stands = [["", 0.0, 0.0, *each[1:4]] for each in rows if isinstance(each, list)]
-    spots = [spot_of(scene, point) for point in floor_points(stands) if point is not None]
+    spots = [point_on_plan(scene, point) for point in floor_points(stands) if point is not None]
     line = tuple(spot for spot, _ in groupby(spots))
     return MapRoute("driven", "other", line) if len(line) > 1 else None
 
 
-def goal_marks(case: Case, scene: Scene) -> Iterator[MapMark]:
+def goal_marks(case: EpisodeCase, scene: Scene) -> Iterator[MapMark]:
     """Yield the start mark, and a mark of each goal with its success radius."""
-    for spot in spots_of(scene, [case.episode.start]):
+    for spot in viewpoints_on_plan(scene, [case.episode.start]):
         yield MapMark("start", spot)
-    for spot in spots_of(scene, case.episode.goals):
+    for spot in viewpoints_on_plan(scene, case.episode.goals):
         yield MapMark("goal", spot, radius=RADIUS)
 
 
-def walk_marks(case: Case, walk: Trajectory, stands: Stands, scene: Scene) -> Iterator[MapMark]:
+def walk_marks(
+    case: EpisodeCase, walk: Trajectory, stands: BodyPositions, scene: Scene
+) -> Iterator[MapMark]:
     """Yield marks of events: end, first deviation, revisits, contacts, nearest viewpoint."""
     last = len(walk.steps)
     if stands.spots:
-        yield MapMark("stop", stands.spots[-1], to=to_step(case.id, last))
+        yield MapMark("stop", stands.spots[-1], to=step_address(case.id, last))
     fork = case.tagged.deviation
-    for spot in spots_of(scene, [fork.at]) if fork is not None else ():
-        words = parted_words(case)
+    for spot in viewpoints_on_plan(scene, [fork.at]) if fork is not None else ():
+        words = deviation_label(case)
         kind = "deviation" if words == FAULT else "other_way"
         label = words.partition(", ")[2]
-        to = to_step(case.id, fork.step if fork else 0)
+        to = step_address(case.id, fork.step if fork else 0)
         yield MapMark(kind, spot, label, to=to)
     near = case.tagged.evidence.get("missed_stop")
     step = near.get("nearest_step") if isinstance(near, Mapping) else None
     if isinstance(step, int) and (there := stands.at(step + 1)) is not None:
-        yield MapMark("oracle", there, to=to_step(case.id, min(step + 1, last)))
+        yield MapMark("oracle", there, to=step_address(case.id, min(step + 1, last)))
     for name, count in stands.again().items():
-        for spot in spots_of(scene, [name]):
+        for spot in viewpoints_on_plan(scene, [name]):
             yield MapMark("revisit", spot, f"{count}x")
     yield from _contacts(case, walk, scene)
 
 
-def _contacts(case: Case, walk: Trajectory, scene: Scene) -> Iterator[MapMark]:
+def _contacts(case: EpisodeCase, walk: Trajectory, scene: Scene) -> Iterator[MapMark]:
     told = case.result.get("contacts")
     said = [each for each in told if isinstance(each, Mapping)] if isinstance(told, list) else []
-    for (floor, x, z), number in bumps_of(scene, walk.bumps).items():
+    for (floor, x, z), number in contact_spots(scene, walk.bumps).items():
         contact = said[number] if len(said) == len(walk.bumps) else {}
         step = contact.get("step")
-        to = to_step(case.id, step - 1) if isinstance(step, int) else ""
+        to = step_address(case.id, step - 1) if isinstance(step, int) else ""
         yield MapMark("contact", (floor, x, z), str(contact.get("what", ""))[:60], to=to)
 
 
-def to_step(name: str, step: int) -> str:
+def step_address(name: str, step: int) -> str:
     """Return the page address of a step counted from 0. Addresses count from 1, as pages do."""
     return f"sample/{quote(name, safe='')}?step={step + 1}"
 
@@ -232,7 +241,7 @@ def to_step(name: str, step: int) -> str:
 def map_options(scene: Scene | None, step: NavStep, right: str | None) -> Iterator[MapOption]:
     """Yield the candidates of a step as map options."""
     for option in step.options if scene is not None else ():
-        for spot in spots_of(scene, [option.viewpoint]) if scene is not None else ():
+        for spot in viewpoints_on_plan(scene, [option.viewpoint]) if scene is not None else ():
             yield MapOption(
                 str(option.id),
                 spot,
@@ -254,26 +263,28 @@ def step_blocks(step: NavStep, right: str | None, of: str = "") -> tuple[Block, 
         blocks.append(_options(step, right, of))
     if step.reply:
         blocks.append(Prose(title="Reply", text=step.reply, exact=True, private=True))
-    notes = list(notes_of(step, whole=True))
+    notes = list(step_notes(step, whole=True))
     if step.plan:
-        notes.append(Note("plan", step.plan))
+        notes.append(StepNote("plan", step.plan))
     if notes:
-        blocks.append(transcript(notes))
+        blocks.append(notes_transcript(notes))
     return tuple(blocks)
 
 
-def transcript(notes: Sequence[Note]) -> Transcript:
+def notes_transcript(notes: Sequence[StepNote]) -> Transcript:
     """Return notes as a transcript block."""
-    said = tuple(Said(note.who, note.words, tone="bad" if note.bad else "plain") for note in notes)
+    said = tuple(
+        Utterance(note.who, note.words, tone="bad" if note.bad else "plain") for note in notes
+    )
     return Transcript(title="Said", said=said, private=True)
 
 
 def _action(step: NavStep) -> Iterator[Fact]:
     chosen = next((o for o in step.options if o.id == step.action.option), None)
     if step.action.kind != "move" or chosen is None:
-        yield Fact("action", action_of(step))
+        yield Fact("action", action_text(step))
     else:
-        yield Fact("action", f"{action_of(step)}: {_turned(chosen)}")
+        yield Fact("action", f"{action_text(step)}: {_turned(chosen)}")
     if step.viewpoint is not None:
         yield Fact("stands on", step.viewpoint)
     if step.heading is not None:
@@ -322,13 +333,13 @@ _MOST_SAID = 300
 _SUCCESSES = ("SR", "SR_stopped", "SR_end", "OSR", "SR_visible", "RGS", "SR_strict", "SR_telhop")
 
 
-def score_meanings(case: Case) -> Grid:
+def score_meanings(case: EpisodeCase) -> Grid:
     """Return the meanings of an episode's scores and counts, folded."""
     found = (as_mapping(case.result.get(key)) for key in ("scores", "counts"))
-    return meanings(map(meaning_of, score_columns(*found)))
+    return meanings_grid(map(column_meaning, score_columns(*found)))
 
 
-def score_facts(case: Case) -> Facts:
+def score_facts(case: EpisodeCase) -> Facts:
     """Return the scores and counts of an episode as facts."""
     scores, counts = as_mapping(case.result.get("scores")), as_mapping(case.result.get("counts"))
     why = as_mapping(scores.get("undefined"))
@@ -355,7 +366,7 @@ def _spoken(name: str, value: Any) -> str:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not math.isfinite(value):
         return NOTHING
-    return spoken(name, float(value)) + (" m" if name in METRES else "")
+    return format_metric(name, float(value)) + (" m" if name in METRES else "")
 
 
 def _tone(name: str, value: Any) -> Tone:
@@ -364,7 +375,7 @@ def _tone(name: str, value: Any) -> Tone:
     return "good" if value else "bad"
 
 
-def tag_grid(case: Case) -> Grid | None:
+def tag_grid(case: EpisodeCase) -> Grid | None:
     """Return the tags of an episode with evidence, each row linked to its step, or None."""
     tagged = case.tagged
     rows: list[tuple[str, str, str]] = []
@@ -380,14 +391,14 @@ def tag_grid(case: Case) -> Grid | None:
         right = (
             f"the right way goes to {_place(fork.expected)}" if fork.expected else "it ends here"
         )
-        if (words := parted_words(case)) != FAULT:
+        if (words := deviation_label(case)) != FAULT:
             right = (
                 f"the way that was given goes to {_place(fork.expected)}"
                 if fork.expected
                 else right
             )
         told = f"step {fork.step + 1}, at {_place(fork.at)}: {went}; {right}"
-        rows.append((words, told, to_step(case.id, fork.step)))
+        rows.append((words, told, step_address(case.id, fork.step)))
     if not rows:
         return None
     note = (
@@ -400,12 +411,12 @@ def tag_grid(case: Case) -> Grid | None:
 
 def _tag(kind: str, proof: Mapping[str, Any]) -> str:
     """Return a behaviour's name. The kind of an early stop is left to `_meant`."""
-    return spelled(kind, {} if kind == "early_stop" else proof)
+    return behaviour_text(kind, {} if kind == "early_stop" else proof)
 
 
 def _meant(kind: str, proof: Mapping[str, Any]) -> str:
     """Return the meaning of a behaviour with its evidence."""
-    said = [BEHAVED.get(kind, ""), evidence({k: v for k, v in proof.items() if k != "where"})]
+    said = [BEHAVED.get(kind, ""), evidence_text({k: v for k, v in proof.items() if k != "where"})]
     left = {
         "short": "it had not left the right way",
         "elsewhere": "it had left the right way before",
@@ -414,17 +425,17 @@ def _meant(kind: str, proof: Mapping[str, Any]) -> str:
     return "; ".join(filter(None, said)) or NOTHING
 
 
-def _why(tagged: Analysis) -> str:
+def _why(tagged: FailureAnalysis) -> str:
     """Return a cause in words, with its evidence and the other causes that hold."""
     causes = as_mapping(tagged.evidence.get("causes"))
-    proof = evidence(as_mapping(causes.get(tagged.cause)))
+    proof = evidence_text(as_mapping(causes.get(tagged.cause)))
     others = [name.replace("_", " ") for name in causes if name != tagged.cause]
     said = "no rule holds" if tagged.cause == "unknown" else MEANS[tagged.cause]
     parts = (said, proof, f"also: {', '.join(map(_short, others))}" if others else "")
     return _short("; ".join(filter(None, parts)), 3 * _MOST_SAID)
 
 
-def evidence(proof: Mapping[str, Any]) -> str:
+def evidence_text(proof: Mapping[str, Any]) -> str:
     """Return a rule's evidence in one line. Steps are counted from 1, as on pages."""
     return _short("; ".join(_evident(str(key), value) for key, value in proof.items() if value))
 
@@ -434,7 +445,7 @@ def _evident(name: str, value: Any) -> str:
     if name in ("visits", "counts") and isinstance(value, Mapping):
         return f"{words}: {', '.join(f'{_place(str(k))} {n}x' for k, n in value.items())}"
     if isinstance(value, Mapping):
-        return f"{words} ({evidence(value)})"
+        return f"{words} ({evidence_text(value)})"
     if name == "within":
         return f"looked {value} {'hop' if value == 1 else 'hops'} ahead"
     if name in ("step", "nearest_step") and isinstance(value, int):
@@ -449,10 +460,10 @@ def _place(name: str) -> str:
     return name if len(name) <= 12 else f"{name[:8]}…"
 
 
-def _first_step(case: Case, proof: Mapping[str, Any]) -> str:
+def _first_step(case: EpisodeCase, proof: Mapping[str, Any]) -> str:
     steps = proof.get("steps")
     step = steps[0] if isinstance(steps, list) and steps else proof.get("step")
-    return to_step(case.id, step) if isinstance(step, int) else ""
+    return step_address(case.id, step) if isinstance(step, int) else ""
 
 
 def _short(value: Any, most: int = _MOST_SAID) -> str:
@@ -460,7 +471,7 @@ def _short(value: Any, most: int = _MOST_SAID) -> str:
 
 
 @dataclass(frozen=True)
-class Looked:
+class EpisodeView:
     """An episode with all data needed to show it.
 
     Attributes:
@@ -472,22 +483,22 @@ class Looked:
         stands: positions of the body; empty without a scene.
     """
 
-    case: Case
+    case: EpisodeCase
     walk: Trajectory
     scene: Scene | None
     problem: str
-    eyes: Eyes
-    stands: Stands
+    eyes: StepViews
+    stands: BodyPositions
 
     @property
     def reference(self) -> tuple[str, ...]:
         """Reference path; that of the episode if there is no scene."""
         if self.scene is None:
             return tuple(self.case.episode.path)
-        return reference_of(self.walk, self.case.episode, self.scene)
+        return reference_path(self.walk, self.case.episode, self.scene)
 
 
-def look(run: Path, line: Mapping[str, Any], *, renders: bool = False) -> Looked:
+def open_episode(run: Path, line: Mapping[str, Any], *, renders: bool = False) -> EpisodeView:
     """Read a sample line of a run with all data needed to show its episode.
 
     Args:
@@ -502,9 +513,9 @@ def look(run: Path, line: Mapping[str, Any], *, renders: bool = False) -> Looked
     scene: Scene | None = None
 
     def load(name: str) -> Scene:
-        return walked_by(said["request"])(run_scene(run, name))
+        return recorded_graph(said["request"])(load_run_scene(run, name))
 
-    tagged = tags_of(line, load)
+    tagged = read_analysis(line, load)
     case = None if tagged is None else read_case(line, tagged)
     if case is None:
         raise RunError(
@@ -516,13 +527,13 @@ def look(run: Path, line: Mapping[str, Any], *, renders: bool = False) -> Looked
     except NavloomError as error:
         problem = str(error)
     walk = Trajectory.read(case.result)
-    stands = Stands((), (), ()) if scene is None else Stands.of(walk, scene)
-    return Looked(case, walk, scene, problem, Eyes(run, said, scene, renders), stands)
+    stands = BodyPositions((), (), ()) if scene is None else BodyPositions.of(walk, scene)
+    return EpisodeView(case, walk, scene, problem, StepViews(run, said, scene, renders), stands)
 
 
-def detail(run: Path, line: Mapping[str, Any], *, renders: bool = False) -> Detail:
-    """Return the page of an episode; arguments and errors are those of :func:`look`."""
-    looked = look(run, line, renders=renders)
+def detail(run: Path, line: Mapping[str, Any], *, renders: bool = False) -> SampleDetail:
+    """Return the page of an episode; arguments and errors are those of :func:`open_episode`."""
+    looked = open_episode(run, line, renders=renders)
     case = looked.case
     blocks: list[Block] = [
         Prose(title="Instruction", text=case.episode.instruction),
@@ -533,17 +544,17 @@ def detail(run: Path, line: Mapping[str, Any], *, renders: bool = False) -> Deta
     if tags is not None:
         blocks.append(tags)
     blocks += [episode_map(looked), walk_table(looked)]
-    return Detail(title=case.id, headline=case.title, blocks=tuple(blocks))
+    return SampleDetail(title=case.id, headline=case.title, blocks=tuple(blocks))
 
 
-def episode_map(looked: Looked) -> SceneMap:
+def episode_map(looked: EpisodeView) -> SceneMap:
     """Return the trajectory on its plan, step by step; without a scene the steps alone."""
     case, walk, scene, stands = looked.case, looked.walk, looked.scene, looked.stands
     note = f"There is no plan of {case.episode.scene}: {looked.problem}" if scene is None else ""
     frames = (*_frames(looked), _ended(looked))
     if scene is None:
         return SceneMap(title="Walk", note=note, scene=case.episode.scene, frames=frames)
-    beside = (truth_of(case, walk, scene), driven_of(case, scene))
+    beside = (truth_route(case, walk, scene), driven_route(case, scene))
     walked = MapRoute("walk", "walk", stands.line)
     routes = (*(each for each in beside if each is not None), walked)
     return SceneMap(
@@ -556,14 +567,14 @@ def episode_map(looked: Looked) -> SceneMap:
     )
 
 
-def _frames(looked: Looked) -> Iterator[Frame]:
-    fork, parted = looked.case.tagged.deviation, parted_words(looked.case)
+def _frames(looked: EpisodeView) -> Iterator[MapFrame]:
+    fork, parted = looked.case.tagged.deviation, deviation_label(looked.case)
     for number, step in enumerate(looked.walk.steps):
         deviates = fork is not None and fork.step == number
         right = fork.expected if fork is not None and deviates else None
-        yield Frame(
+        yield MapFrame(
             at=number,
-            title=f"Step {number + 1}: {action_of(step)}" + (f" ({parted})" if deviates else ""),
+            title=f"Step {number + 1}: {action_text(step)}" + (f" ({parted})" if deviates else ""),
             options=tuple(map_options(looked.scene, step, right)),
             heading=step.heading,
             strip=looked.eyes.strip(step),
@@ -572,12 +583,12 @@ def _frames(looked: Looked) -> Iterator[Frame]:
         )
 
 
-def _ended(looked: Looked) -> Frame:
+def _ended(looked: EpisodeView) -> MapFrame:
     """Return the last frame: end position, views and scores."""
     case, walk = looked.case, looked.walk
     moved = bool(walk.steps) and walk.steps[-1].move_target is not None and bool(walk.poses)
     at, heading = walk.poses[-1] if moved else ("", None)
-    return Frame(
+    return MapFrame(
         at=len(walk.steps),
         title=f"End ({walk.end.replace('_', ' ') or 'not said'}): {case.title}",
         heading=heading,
@@ -587,13 +598,13 @@ def _ended(looked: Looked) -> Frame:
     )
 
 
-def _pointed(looked: Looked, number: int) -> tuple[Block, ...]:
+def _pointed(looked: EpisodeView, number: int) -> tuple[Block, ...]:
     """Return the object named at the end, which is shown with the last step."""
     notes = pointed_notes(looked.case) if number == len(looked.walk.steps) - 1 else ()
-    return (transcript(notes),) if notes else ()
+    return (notes_transcript(notes),) if notes else ()
 
 
-def walk_table(looked: Looked) -> Grid:
+def walk_table(looked: EpisodeView) -> Grid:
     """Return the trajectory and the reference path side by side as a table."""
     case, walk, scene = looked.case, looked.walk, looked.scene
     reference, rows = looked.reference, []

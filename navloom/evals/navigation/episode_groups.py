@@ -9,25 +9,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from navloom.evals.navigation.ground import (
+from navloom.evals.navigation.graph_distances import (
     MOST_POSITIONS,
-    Ground,
+    GraphDistances,
     Ids,
-    Invalid,
-    broken_hops,
-    faulty_path,
-    flattened,
-    numbers_of,
-    padded,
-    without_repeats,
+    InvalidEpisode,
+    drop_repeats,
+    find_broken_hops,
+    flatten_paths,
+    indices_of,
+    pad_paths,
+    viewpoint_fault,
 )
 from navloom.evals.navigation.path_metrics import (
     METRES,
     PATH_METRICS,
-    Batch,
     Columns,
-    Truth,
-    measure,
+    GroundTruth,
+    PathBatch,
+    measure_paths,
 )
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Scene
@@ -47,7 +47,7 @@ class EpisodeGroup:
         places: Mapping[str, Sequence[int]],
         scenes: dict[str, Scene],
     ) -> None:
-        self.ground = Ground(scenes)
+        self.ground = GraphDistances(scenes)
         self.names = [name for known in self.ground.numbers.values() for name in known]
         self.members = np.array([k for name in scenes for k in places[name]], np.int64)
         self.episodes = [episodes[k] for k in self.members]
@@ -57,24 +57,24 @@ class EpisodeGroup:
             self.asked.append(([episodes[k].id for k in places[name]], known, first))
         truth = [_numbered(each, self.ground.numbers[each.scene]) for each in self.episodes]
         self.starts = np.array([start for start, _, _ in truth], np.int64)
-        goals = padded(*flattened([ends for _, ends, _ in truth]))
+        goals = pad_paths(*flatten_paths([ends for _, ends, _ in truth]))
         # Without a reference the start stands in for it, and the result is dropped.
-        given, lengths = flattened([path or [start] for start, _, path in truth])
+        given, lengths = flatten_paths([path or [start] for start, _, path in truth])
         self.counts = np.where([bool(path) for _, _, path in truth], lengths, 0)
-        self.truth = Truth(self.ground, padded(given, lengths), self.counts, goals)
+        self.truth = GroundTruth(self.ground, pad_paths(given, lengths), self.counts, goals)
 
     def score(
         self,
         trajectories: Mapping[str, Sequence[str]],
         ends: Mapping[str, str],
         radius: float,
-        invalid: dict[int, Invalid],
+        invalid: dict[int, InvalidEpisode],
     ) -> Columns:
         """Return the metric columns of this group, and add faults to ``invalid``."""
         flat, lengths, faults = self._read(trajectories)
         rows = np.delete(np.arange(len(self.episodes)), list(faults))
-        flat, lengths = without_repeats(flat, lengths)
-        broken = broken_hops(self.ground, flat, lengths, self.starts[rows], self.names)
+        flat, lengths = drop_repeats(flat, lengths)
+        broken = find_broken_hops(self.ground, flat, lengths, self.starts[rows], self.names)
         if broken:
             sound = np.ones(len(rows), np.bool_)
             sound[list(broken)] = False
@@ -84,18 +84,18 @@ class EpisodeGroup:
         how = [ends.get(self.episodes[b].id, STOP) for b in rows] if ends else [STOP] * len(rows)
         said = np.array(how, np.str_)
         chosen = ~np.isin(said, sorted(NO_CHOICE))
-        batch = Batch(flat, lengths, rows, said == STOP, chosen)
+        batch = PathBatch(flat, lengths, rows, said == STOP, chosen)
         columns = {name: self._failed(name) for name in PATH_METRICS}
-        for name, values in measure(self.truth, batch, radius=radius).items():
+        for name, values in measure_paths(self.truth, batch, radius=radius).items():
             columns[name][rows] = values
         return columns
 
     def _read(
         self, trajectories: Mapping[str, Sequence[str]]
-    ) -> tuple[Ids, Ids, dict[int, Invalid]]:
+    ) -> tuple[Ids, Ids, dict[int, InvalidEpisode]]:
         """Return the viewpoint indices of valid trajectories, and the faults of the others."""
         read: list[tuple[Ids, Ids]] = []
-        faults: dict[int, Invalid] = {}
+        faults: dict[int, InvalidEpisode] = {}
         for ids, known, first in self.asked:
             paths: list[Any] = list(map(trajectories.get, ids))
             try:
@@ -110,11 +110,11 @@ class EpisodeGroup:
             sound: list[list[int]] = []
             for b, path in enumerate(paths, start=first):
                 episode = self.episodes[b]
-                if fault := faulty_path(path, episode.start, known, episode.scene):
+                if fault := viewpoint_fault(path, episode.start, known, episode.scene):
                     faults[b] = fault
                 else:
                     sound.append([known[viewpoint] for viewpoint in path])
-            read.append(flattened(sound))
+            read.append(flatten_paths(sound))
         flat, lengths = zip(*read, strict=True)
         return np.concatenate(flat), np.concatenate(lengths), faults
 
@@ -129,5 +129,5 @@ class EpisodeGroup:
 
 def _numbered(episode: Episode, known: dict[str, int]) -> tuple[int, list[int], list[int]]:
     where = f"episode {episode.id} of {episode.task}, in {episode.scene}"
-    (start,) = numbers_of([episode.start], known, where)
-    return start, numbers_of(episode.goals, known, where), numbers_of(episode.path, known, where)
+    (start,) = indices_of([episode.start], known, where)
+    return start, indices_of(episode.goals, known, where), indices_of(episode.path, known, where)

@@ -10,36 +10,36 @@ from typing import Any
 from urllib.parse import quote
 
 from navloom.evals.navigation.episode_detail import (
-    Looked,
+    EpisodeView,
     goal_marks,
-    look,
     map_options,
+    open_episode,
     step_blocks,
     tag_grid,
-    truth_of,
+    truth_route,
 )
+from navloom.evals.navigation.episode_display import LESS, NEITHER, action_text
 from navloom.evals.navigation.metrics import METRICS
-from navloom.evals.navigation.scores import EFFORT, effort_of, spoken
-from navloom.evals.navigation.shown_episodes import LESS, NEITHER, action_of
+from navloom.evals.navigation.scores import EFFORT, format_metric, read_effort
 from navloom.evals.report.blocks import (
     Block,
     Columns,
-    Detail,
     Fact,
     Facts,
-    Frame,
     Line,
+    MapFrame,
     MapMark,
     MapOption,
     MapRoute,
     Pairing,
     Prose,
-    Said,
+    SampleDetail,
     SceneMap,
     Track,
     Transcript,
+    Utterance,
 )
-from navloom.evals.run_scenes import spots_of
+from navloom.evals.run_scenes import viewpoints_on_plan
 from navloom.tools.navigation.step_records import NavStep
 
 _COUNTED = (
@@ -64,9 +64,9 @@ def pairing() -> Pairing:
         cluster_name="path",
         order=(*METRICS, *EFFORT),
         drawn=_DRAWN,
-        said=spoken,
+        said=format_metric,
         holds="episode and scores",
-        beside=beside,
+        beside=pair_detail,
     )
 
 
@@ -77,14 +77,16 @@ def _identity(line: Line) -> Any:
 
 def _scores(line: Line) -> Mapping[str, float | None]:
     scores = line["result"]["scores"]
-    return {**{name: scores[name] for name in METRICS if name in scores}, **effort_of(line)}
+    return {**{name: scores[name] for name in METRICS if name in scores}, **read_effort(line)}
 
 
 def _path(line: Line) -> Any:
     return line["result"]["scores"].get("cluster")
 
 
-def beside(a: Path, first: Mapping[str, Any], b: Path, second: Mapping[str, Any]) -> Detail:
+def pair_detail(
+    a: Path, first: Mapping[str, Any], b: Path, second: Mapping[str, Any]
+) -> SampleDetail:
     """Return the page that compares one episode of two runs.
 
     Args:
@@ -96,8 +98,8 @@ def beside(a: Path, first: Mapping[str, Any], b: Path, second: Mapping[str, Any]
     Raises:
         RunError: a line is not a navigated episode.
     """
-    one, other = look(a, first), look(b, second)
-    parted = parting(one, other)
+    one, other = open_episode(a, first), open_episode(b, second)
+    parted = first_difference(one, other)
     ends = (("A", one), ("B", other))
     facts = [Fact(mark, each.case.title, tone=_tone(each)) for mark, each in ends]
     if parted is None:
@@ -113,10 +115,10 @@ def beside(a: Path, first: Mapping[str, Any], b: Path, second: Mapping[str, Any]
         _map(one, other, parted),
         Columns(title="What was said and done", columns=columns),
     )
-    return Detail(title=one.case.id, headline=_headline(one, other), blocks=blocks)
+    return SampleDetail(title=one.case.id, headline=_headline(one, other), blocks=blocks)
 
 
-def parting(one: Looked, other: Looked) -> int | None:
+def first_difference(one: EpisodeView, other: EpisodeView) -> int | None:
     """Return the first step, from 0, at which two trajectories differ, or None."""
     steps = zip_longest(one.walk.steps, other.walk.steps)
     for number, (a, b) in enumerate(steps):
@@ -129,41 +131,41 @@ def _deed(step: NavStep) -> tuple[Any, ...]:
     return step.action.kind, step.move_target, step.missed
 
 
-def _headline(one: Looked, other: Looked) -> str:
+def _headline(one: EpisodeView, other: EpisodeView) -> str:
     well = (one.case.tagged.success, other.case.tagged.success)
     said = {(True, True): "both succeeded", (False, False): "both failed"}
     return said.get(well, "only A succeeded" if well[0] else "only B succeeded")
 
 
-def _tone(looked: Looked) -> Any:
+def _tone(looked: EpisodeView) -> Any:
     return "good" if looked.case.tagged.success else "bad"
 
 
-def _step(looked: Looked, number: int) -> NavStep | None:
+def _step(looked: EpisodeView, number: int) -> NavStep | None:
     return looked.walk.steps[number] if number < len(looked.walk.steps) else None
 
 
-def _did(mark: str, looked: Looked, number: int) -> str:
+def _did(mark: str, looked: EpisodeView, number: int) -> str:
     step = _step(looked, number)
-    return f"{mark} has ended" if step is None else f"{mark} {action_of(step)}"
+    return f"{mark} has ended" if step is None else f"{mark} {action_text(step)}"
 
 
-def _name(mark: str, looked: Looked) -> Prose:
+def _name(mark: str, looked: EpisodeView) -> Prose:
     return Prose(title=mark, text=looked.case.title)
 
 
-def _tags(mark: str, looked: Looked) -> Iterator[Block]:
+def _tags(mark: str, looked: EpisodeView) -> Iterator[Block]:
     tags = tag_grid(looked.case)
     if tags is not None:
         table = replace(tags.table, title=f"Tags of {mark}")
         yield replace(tags, table=table, to=tuple(to and f"{mark.lower()}/{to}" for to in tags.to))
 
 
-def _transcript(looked: Looked) -> Transcript:
+def _transcript(looked: EpisodeView) -> Transcript:
     said = tuple(
-        Said(
+        Utterance(
             f"step {number}",
-            "\n".join(filter(None, (step.reply.strip(), f"→ {action_of(step)}"))),
+            "\n".join(filter(None, (step.reply.strip(), f"→ {action_text(step)}"))),
             tone="bad" if step.faults else "plain",
         )
         for number, step in enumerate(looked.walk.steps, 1)
@@ -171,19 +173,19 @@ def _transcript(looked: Looked) -> Transcript:
     return Transcript(title="Replies", said=said, private=True)
 
 
-def _map(one: Looked, other: Looked, parted: int | None) -> SceneMap:
+def _map(one: EpisodeView, other: EpisodeView, parted: int | None) -> SceneMap:
     case, scene = one.case, one.scene
     frames = tuple(_frames(one, other, parted))
     if scene is None:
         note = f"There is no plan of {case.episode.scene}: {one.problem}"
         return SceneMap(title="Both walks", note=note, scene=case.episode.scene, frames=frames)
-    truth = truth_of(case, one.walk, scene)
+    truth = truth_route(case, one.walk, scene)
     marks = [*goal_marks(case, scene)]
     for mark, each in (("A", one), ("B", other)):
         marks += [MapMark("stop", s, f"{mark} ended") for s in each.stands.spots[-1:]]
     step = None if parted is None else _step(one, parted) or _step(other, parted)
     if step is not None and step.viewpoint is not None:
-        spots = spots_of(scene, [step.viewpoint])
+        spots = viewpoints_on_plan(scene, [step.viewpoint])
         marks += [MapMark("other_way", spot, "they part") for spot in spots]
     return SceneMap(
         title="Both walks",
@@ -199,7 +201,7 @@ def _map(one: Looked, other: Looked, parted: int | None) -> SceneMap:
     )
 
 
-def _frames(one: Looked, other: Looked, parted: int | None) -> Iterator[Frame]:
+def _frames(one: EpisodeView, other: EpisodeView, parted: int | None) -> Iterator[MapFrame]:
     for number in range(max(len(one.walk.steps), len(other.walk.steps))):
         steps = _step(one, number), _step(other, number)
         title = f"Step {number + 1}: {_did('A', one, number)}; {_did('B', other, number)}"
@@ -210,7 +212,7 @@ def _frames(one: Looked, other: Looked, parted: int | None) -> Iterator[Frame]:
             )
             for mark, step in zip("AB", steps, strict=True)
         )
-        yield Frame(
+        yield MapFrame(
             at=number,
             title=title + (" (they part)" if number == parted else ""),
             options=tuple(_options(one, other, number)),
@@ -220,7 +222,7 @@ def _frames(one: Looked, other: Looked, parted: int | None) -> Iterator[Frame]:
         )
 
 
-def _options(one: Looked, other: Looked, number: int) -> Iterator[MapOption]:
+def _options(one: EpisodeView, other: EpisodeView, number: int) -> Iterator[MapOption]:
     """Yield the candidates of both trajectories; one set if they share the viewpoint."""
     a, b = _step(one, number), _step(other, number)
     if a is not None and b is not None and a.viewpoint == b.viewpoint:

@@ -75,7 +75,7 @@ class Deviation:
 _DEVIATION = TypeAdapter(Deviation)
 
 
-def reference_of(walk: Trajectory, episode: Episode, scene: Scene) -> tuple[str, ...]:
+def reference_path(walk: Trajectory, episode: Episode, scene: Scene) -> tuple[str, ...]:
     """Return the reference path of an episode.
 
     Returns:
@@ -160,7 +160,7 @@ _MOST_STEPS = 40
 
 
 @dataclass(frozen=True)
-class Circumstances:
+class RolloutEvidence:
     """Facts of an episode by which its behaviour is classified.
 
     Attributes:
@@ -178,7 +178,7 @@ class Circumstances:
     excess: float
 
 
-def find_behaviours(case: Circumstances) -> dict[Behaviour, dict[str, Any]]:
+def find_behaviours(case: RolloutEvidence) -> dict[Behaviour, dict[str, Any]]:
     """Return the behaviours of an episode with evidence (JSON), in the module's order.
 
     Returns:
@@ -206,7 +206,7 @@ def find_behaviours(case: Circumstances) -> dict[Behaviour, dict[str, Any]]:
     return {kind: proof for kind, proof in found.items() if proof is not None} or {"none": {}}
 
 
-def _last(case: Circumstances) -> dict[str, Any]:
+def _last(case: RolloutEvidence) -> dict[str, Any]:
     return {"step": case.walk.last_step, "metres_to_goal": _metres(case.to_goal)}
 
 
@@ -278,7 +278,7 @@ def _times(viewpoints: Sequence[str], period: int) -> int:
     return 1 + same // period
 
 
-def _missed_stop(case: Circumstances) -> dict[str, Any] | None:
+def _missed_stop(case: RolloutEvidence) -> dict[str, Any] | None:
     near = [at for at, metres in enumerate(case.to_goal) if metres < RADIUS]
     if not near:
         return None
@@ -291,12 +291,12 @@ def _missed_stop(case: Circumstances) -> dict[str, Any] | None:
     }
 
 
-def _early_stop(case: Circumstances) -> dict[str, Any]:
+def _early_stop(case: RolloutEvidence) -> dict[str, Any]:
     on_the_way = case.deviation is not None and case.deviation.taken is None
     return {**_last(case), "where": "short" if on_the_way else "elsewhere"}
 
 
-def spelled(kind: str, proof: Mapping[str, Any]) -> str:
+def behaviour_text(kind: str, proof: Mapping[str, Any]) -> str:
     """Return a behaviour in words, with its detail in brackets."""
     words = kind.replace("_", " ")
     detail = proof.get("where") or (proof.get("kind") if kind == "generation_error" else None)

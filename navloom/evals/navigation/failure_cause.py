@@ -97,7 +97,7 @@ _WAYS: tuple[tuple[Way, re.Pattern[str]], ...] = (
 
 
 @dataclass(frozen=True)
-class Clause:
+class DirectionClause:
     """Part of an instruction between two breaks, with the directions it gives.
 
     Attributes:
@@ -110,7 +110,7 @@ class Clause:
 
 
 @lru_cache(maxsize=4096)
-def clauses(instruction: str) -> tuple[Clause, ...]:
+def split_clauses(instruction: str) -> tuple[DirectionClause, ...]:
     """Split an instruction into its clauses, in order.
 
     >>> [(c.text, c.ways) for c in clauses("Turn left, then walk past the bed.")]
@@ -118,13 +118,13 @@ def clauses(instruction: str) -> tuple[Clause, ...]:
     """
     parts = [part.strip() for part in _BREAK.split(_folded(instruction))]
     return tuple(
-        Clause(part, tuple(way for way, says in _WAYS if says.search(part)))
+        DirectionClause(part, tuple(way for way, says in _WAYS if says.search(part)))
         for part in parts
         if part
     )
 
 
-def ways_at(instruction: str, progress: float, around: int = 1) -> tuple[Way, ...]:
+def directions_at(instruction: str, progress: float, around: int = 1) -> tuple[Way, ...]:
     """Return the directions that an instruction gives around a point of the path.
 
     Args:
@@ -138,33 +138,35 @@ def ways_at(instruction: str, progress: float, around: int = 1) -> tuple[Way, ..
     return _ways(_around(instruction, progress, around, around))
 
 
-def later_part(instruction: str, progress: float) -> str:
+def remaining_text(instruction: str, progress: float) -> str:
     """Return the text of an instruction from the clause at a point of the path on."""
     return ". ".join(part.text for part in _around(instruction, progress, 0, len(instruction)))
 
 
-def one_of_several(instruction: str) -> str | None:
+def find_ordinal(instruction: str) -> str | None:
     """Return the words that select one of several doors, turns or rooms, or None.
 
     >>> one_of_several("Take the second door on the left.")
     'second door'
     """
-    said = _ORDINAL.search(". ".join(part.text for part in clauses(instruction)[:2]))
+    said = _ORDINAL.search(". ".join(part.text for part in split_clauses(instruction)[:2]))
     return said.group() if said else None
 
 
-def _around(instruction: str, progress: float, before: int, after: int) -> Sequence[Clause]:
+def _around(
+    instruction: str, progress: float, before: int, after: int
+) -> Sequence[DirectionClause]:
     """Return the clause at a point of the path, with some clauses before and after it."""
-    parts = clauses(instruction)
+    parts = split_clauses(instruction)
     here = min(int(progress * len(parts)), len(parts) - 1)
     return parts[max(0, here - before) : here + after + 1] if parts else ()
 
 
-def _ways(parts: Sequence[Clause]) -> tuple[Way, ...]:
+def _ways(parts: Sequence[DirectionClause]) -> tuple[Way, ...]:
     return tuple(dict.fromkeys(way for part in parts for way in part.ways))
 
 
-def speaks_of_leaving(instruction: str, progress: float) -> bool:
+def mentions_leaving(instruction: str, progress: float) -> bool:
     """Check whether an instruction says to leave a place around a point of the path.
 
     >>> speaks_of_leaving("Exit the bedroom. Turn left.", 0.0)
@@ -173,13 +175,13 @@ def speaks_of_leaving(instruction: str, progress: float) -> bool:
     return any(_LEAVE.search(part.text) for part in _around(instruction, progress, 1, 1))
 
 
-def speaks_of_stairs(instruction: str) -> bool:
+def mentions_stairs(instruction: str) -> bool:
     """Check whether an instruction mentions stairs or another storey."""
     return _STAIRS.search(_folded(instruction)) is not None
 
 
 @lru_cache(maxsize=16_384)
-def rooms(text: str) -> frozenset[str]:
+def named_rooms(text: str) -> frozenset[str]:
     """Return the room types that a text names (:func:`navloom.scenes.lexicon.room_types`).
 
     >>> sorted(rooms("Leave the bedroom by the living room, wait on the stairs"))
@@ -201,7 +203,7 @@ def _room_names(words: Sequence[str]) -> Iterator[str]:
 
 
 @lru_cache(maxsize=16_384)
-def things(text: str) -> frozenset[str]:
+def named_items(text: str) -> frozenset[str]:
     """Return the assets and objects that a text names, each as one singular word.
 
     >>> sorted(things("Stand between the two couches and the coffee table"))
@@ -273,7 +275,7 @@ class Fork:
         return replace(self, right=self.right[:hops], chosen=self.chosen[:hops])
 
 
-def fork_of(
+def build_fork(
     walk: Trajectory,
     deviation: Deviation,
     reference: tuple[str, ...],
@@ -319,7 +321,7 @@ def _descriptions(walk: Trajectory, deviation: Deviation) -> dict[str, str]:
     return {option.viewpoint: option.description for option in walk.steps[deviation.step].options}
 
 
-def slope_of(a: Viewpoint | None, way: Sequence[Viewpoint]) -> Literal["up", "down", "level"]:
+def path_slope(a: Viewpoint | None, way: Sequence[Viewpoint]) -> Literal["up", "down", "level"]:
     """Return whether the end of a path lies above or below a viewpoint."""
     if a is None or not way:
         return "level"
@@ -327,7 +329,7 @@ def slope_of(a: Viewpoint | None, way: Sequence[Viewpoint]) -> Literal["up", "do
     return "level" if abs(rise) < _RISE else "up" if rise > 0 else "down"
 
 
-def way_of(fork: Fork, way: Sequence[Viewpoint]) -> Way | None:
+def path_direction(fork: Fork, way: Sequence[Viewpoint]) -> Way | None:
     """Return the direction of a path's end as seen from the fork."""
     if fork.at is None or not way or fork.heading is None:
         return None
@@ -342,7 +344,7 @@ def _quarter(turn: float) -> Way:
     return "right" if turn > 0 else "left"
 
 
-def leans_of(fork: Fork, way: Sequence[Viewpoint]) -> list[Way]:
+def hop_directions(fork: Fork, way: Sequence[Viewpoint]) -> list[Way]:
     """Return the turn of each hop along a path: left, right or straight."""
     if fork.at is None or fork.heading is None:
         return []
@@ -423,7 +425,7 @@ def _late_stop(fork: Fork, _: str, __: Scene) -> dict[str, Any] | None:
 
 def _failed_exit(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
     room = fork.at.region if fork.at is not None else None
-    if room is None or not fork.chosen or not speaks_of_leaving(instruction, fork.progress):
+    if room is None or not fork.chosen or not mentions_leaving(instruction, fork.progress):
         return None
     if any(place.region != room for place in fork.chosen):
         return None
@@ -432,29 +434,29 @@ def _failed_exit(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | Non
 
 
 def _mismatch(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
-    said = ways_at(instruction, fork.progress)
-    right, chosen = way_of(fork, fork.right[:1]), way_of(fork, fork.chosen[:1])
+    said = directions_at(instruction, fork.progress)
+    right, chosen = path_direction(fork, fork.right[:1]), path_direction(fork, fork.chosen[:1])
     if right in (None, chosen, *said):
         return None
     if chosen == "straight":
         # Every path has straight parts, so the clause of this very point must say it.
-        did = chosen in ways_at(instruction, fork.progress, 0)
+        did = chosen in directions_at(instruction, fork.progress, 0)
     else:
-        soon = leans_of(fork, fork.right[:_SOON])
+        soon = hop_directions(fork, fork.right[:_SOON])
         did = chosen in _SIDES and chosen in said and right != "straight" and chosen not in soon
     return {"said": chosen, "right": right} if did else None
 
 
 def _early_turn(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
-    right, chosen = way_of(fork, fork.right[:1]), way_of(fork, fork.chosen[:1])
+    right, chosen = path_direction(fork, fork.right[:1]), path_direction(fork, fork.chosen[:1])
     if chosen not in _SIDES:
         return None
-    ahead = later_part(instruction, fork.progress)
+    ahead = remaining_text(instruction, fork.progress)
     if chosen == right:
-        which = one_of_several(ahead)
+        which = find_ordinal(ahead)
         return {"which": which} if which else None
-    later = leans_of(fork, fork.right[:_SOON])[1:]
-    if chosen not in later or chosen not in ways_at(ahead, 0.0):
+    later = hop_directions(fork, fork.right[:_SOON])[1:]
+    if chosen not in later or chosen not in directions_at(ahead, 0.0):
         return None
     return {"said": chosen, "hops_too_soon": later.index(chosen) + 1}
 
@@ -462,27 +464,27 @@ def _early_turn(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None
 def _decoy(fork: Fork, instruction: str, scene: Scene) -> dict[str, Any] | None:
     if not fork.right or not fork.chosen:
         return None
-    ahead = later_part(instruction, fork.progress)
+    ahead = remaining_text(instruction, fork.progress)
     there = _named(fork, fork.right[0]) | _things_on(fork.right[:1], fork, scene)
-    decoys = (_named(fork, fork.chosen[0]) - there) & (things(ahead) | rooms(ahead))
+    decoys = (_named(fork, fork.chosen[0]) - there) & (named_items(ahead) | named_rooms(ahead))
     return {"named": sorted(decoys)[:10]} if decoys else None
 
 
 def _named(fork: Fork, place: Viewpoint) -> frozenset[str]:
     """Return the items and rooms in the description of the option that leads to a viewpoint."""
     words = fork.options.get(place.id, "")
-    return things(words) | rooms(words)
+    return named_items(words) | named_rooms(words)
 
 
 def _stairs(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
-    right, chosen = slope_of(fork.at, fork.right), slope_of(fork.at, fork.chosen)
-    if right == chosen or not speaks_of_stairs(instruction):
+    right, chosen = path_slope(fork.at, fork.right), path_slope(fork.at, fork.chosen)
+    if right == chosen or not mentions_stairs(instruction):
         return None
     return {"right": right, "chosen": chosen}
 
 
 def _vertical(fork: Fork, _: str, __: Scene) -> dict[str, Any] | None:
-    right, chosen = slope_of(fork.at, fork.right), slope_of(fork.at, fork.chosen)
+    right, chosen = path_slope(fork.at, fork.right), path_slope(fork.at, fork.chosen)
     return {"right": right, "chosen": chosen} if right != chosen else None
 
 
@@ -494,7 +496,7 @@ def _region(fork: Fork, instruction: str, scene: Scene) -> dict[str, Any] | None
         if _label_types(right, scene):
             return None  # the right path enters no region, so regions cannot be the cause
         right = fork.right[0]  # its room is unlabelled: use the option's description
-    named = _types(right, fork, scene) & rooms(instruction)
+    named = _types(right, fork, scene) & named_rooms(instruction)
     towards = fork.chosen[0] if fork.chosen and not _label_types(chosen, scene) else chosen
     if not named or named & (_types(chosen, fork, scene) | _types(towards, fork, scene)):
         return None
@@ -509,7 +511,7 @@ def _entered(at: Viewpoint, way: Sequence[Viewpoint]) -> Viewpoint:
 def _types(viewpoint: Viewpoint, fork: Fork, scene: Scene) -> frozenset[str]:
     """Return the room types of a viewpoint by its label, else by the option's description."""
     by_label = _label_types(viewpoint, scene)
-    return by_label or rooms(fork.options.get(viewpoint.id, ""))
+    return by_label or named_rooms(fork.options.get(viewpoint.id, ""))
 
 
 def _label_types(viewpoint: Viewpoint, scene: Scene) -> frozenset[str]:
@@ -520,24 +522,24 @@ def _label_types(viewpoint: Viewpoint, scene: Scene) -> frozenset[str]:
 
 
 def _direction(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
-    right, chosen = way_of(fork, fork.right), way_of(fork, fork.chosen)
+    right, chosen = path_direction(fork, fork.right), path_direction(fork, fork.chosen)
     if right is None or chosen is None or right == chosen:
         return None
-    if right not in ways_at(instruction, fork.progress):
+    if right not in directions_at(instruction, fork.progress):
         return None
     return {"said": right, "chosen": chosen}
 
 
 def _straight_on(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
     """Check for a turn where the instruction gives none; the start heading means nothing."""
-    right, chosen = way_of(fork, fork.right), way_of(fork, fork.chosen)
+    right, chosen = path_direction(fork, fork.right), path_direction(fork, fork.chosen)
     if fork.progress <= 0 or right != "straight" or chosen in (None, "straight"):
         return None
-    return None if chosen in ways_at(instruction, fork.progress) else {"chosen": chosen}
+    return None if chosen in directions_at(instruction, fork.progress) else {"chosen": chosen}
 
 
 def _object(fork: Fork, instruction: str, scene: Scene) -> dict[str, Any] | None:
-    named = things(". ".join(part.text for part in _around(instruction, fork.progress, 1, 2)))
+    named = named_items(". ".join(part.text for part in _around(instruction, fork.progress, 1, 2)))
     if not named or fork.at is None:
         return None
     right, chosen = fork.right or (fork.at,), fork.chosen or (fork.at,)
@@ -550,7 +552,7 @@ def _object(fork: Fork, instruction: str, scene: Scene) -> dict[str, Any] | None
 def _things_on(way: Sequence[Viewpoint], fork: Fork, scene: Scene) -> frozenset[str]:
     """Return the items near the viewpoints of a path or in the options leading to them."""
     return frozenset[str]().union(
-        *(_near(scene, place) | things(fork.options.get(place.id, "")) for place in way)
+        *(_near(scene, place) | named_items(fork.options.get(place.id, "")) for place in way)
     )
 
 
@@ -561,7 +563,7 @@ def _near(scene: Scene, viewpoint: Viewpoint) -> frozenset[str]:
         floors = {region.id: region.floor for region in scene.regions}
         kept[viewpoint.id] = frozenset[str]().union(
             *(
-                things(item.name)
+                named_items(item.name)
                 for item in scene.items
                 if floors.get(item.region or "", floor) == floor
                 and distance_2d(item.position, viewpoint.position) < _NEAR
@@ -580,7 +582,7 @@ def _twins(fork: Fork, _: str, __: Scene) -> dict[str, Any] | None:
 def _ambiguous(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
     if fork.at is None or None in _told(fork):
         return None
-    named = things(instruction) | rooms(instruction)
+    named = named_items(instruction) | named_rooms(instruction)
     ours, theirs = (_named(fork, way[0]) & named for way in (fork.right, fork.chosen))
     if ours - theirs:
         return None

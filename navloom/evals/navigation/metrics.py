@@ -27,28 +27,34 @@ from typing import Any
 import numpy as np
 
 from navloom.errors import DataError
+from navloom.evals.navigation.embodied_graph import PosedPath, measure_poses
 from navloom.evals.navigation.episode_groups import COLLISION, NO_CHOICE, STOP, EpisodeGroup
-from navloom.evals.navigation.ground import (
-    Ground,
-    Invalid,
-    flattened,
-    numbers_of,
-    padded,
-    without_repeats,
+from navloom.evals.navigation.graph_distances import (
+    GraphDistances,
+    InvalidEpisode,
+    drop_repeats,
+    flatten_paths,
+    indices_of,
+    pad_paths,
 )
 from navloom.evals.navigation.path_metrics import (
     METRES,
     PATH_METRICS,
     RADIUS_M,
-    Batch,
     Columns,
-    Truth,
-    measure,
-    weighted,
+    GroundTruth,
+    PathBatch,
+    measure_paths,
+    weigh_by_length,
 )
 from navloom.evals.navigation.request import NOTICEABLE_M
-from navloom.evals.navigation.walked import Posed, measure_posed
-from navloom.evals.report.intervals import By, Row, clusters_of, columns_of, rows_of
+from navloom.evals.report.intervals import (
+    By,
+    MetricEstimate,
+    cluster_labels,
+    estimate_metrics,
+    record_matrix,
+)
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Point3, Scene
 
@@ -67,7 +73,7 @@ _MOST_CELLS = 16_000_000
 
 
 @dataclass(frozen=True)
-class Contacts:
+class EpisodeContacts:
     """Contacts of one episode, for simulators that report them.
 
     Attributes:
@@ -97,7 +103,7 @@ class EpisodeScore:
     id: str
     values: Mapping[str, float | None]
     cluster: str
-    invalid: Invalid | None = None
+    invalid: InvalidEpisode | None = None
     undefined: Mapping[str, str] = field(default_factory=dict)
     actions: int | None = None
 
@@ -119,7 +125,7 @@ class EpisodeScore:
 
 
 @dataclass(frozen=True)
-class Scores:
+class ScoreColumns:
     """Scores of many episodes, one array a metric.
 
     Attributes:
@@ -131,7 +137,7 @@ class Scores:
 
     episodes: tuple[Episode, ...]
     columns: Columns
-    invalid: Mapping[int, Invalid]
+    invalid: Mapping[int, InvalidEpisode]
     actions: Mapping[int, int] = field(default_factory=dict)
 
     def each(self) -> Iterator[EpisodeScore]:
@@ -151,7 +157,7 @@ class Scores:
             yield EpisodeScore(*named, self.actions.get(k))
 
 
-class Scorer:
+class NavigationScorer:
     """Ground truth of a dataset, prepared to score any number of sets of trajectories.
 
     Args:
@@ -199,10 +205,10 @@ class Scorer:
         trajectories: Mapping[str, Sequence[str]],
         *,
         ends: Mapping[str, str] | None = None,
-        contacts: Mapping[str, Contacts] | None = None,
+        contacts: Mapping[str, EpisodeContacts] | None = None,
         pointed: Mapping[str, str | None] | None = None,
         points: Mapping[str, Sequence[Point3]] | None = None,
-    ) -> Scores:
+    ) -> ScoreColumns:
         """Score one set of trajectories.
 
         Args:
@@ -216,11 +222,11 @@ class Scorer:
                 that ask for an object are listed.
             points: episode id -> floor position of the body at each viewpoint of its trajectory,
                 if known. Path metrics then use these positions
-                (:mod:`navloom.evals.navigation.walked`).
+                (:mod:`navloom.evals.navigation.embodied_graph`).
         """
         count = len(self.episodes)
         columns, ended = {name: np.full(count, np.nan) for name in METRICS}, ends or {}
-        invalid: dict[int, Invalid] = {}
+        invalid: dict[int, InvalidEpisode] = {}
         for group in self._groups:
             for name, values in group.score(trajectories, ended, self.radius, invalid).items():
                 columns[name][group.members] = values
@@ -228,9 +234,9 @@ class Scorer:
             stood = (points or {}).get(episode.id)
             if stood is not None and k not in invalid:
                 end, scene = ended.get(episode.id, STOP), self._scene_of(episode.scene)
-                walked = Posed(tuple(trajectories[episode.id]), tuple(stood))
+                walked = PosedPath(tuple(trajectories[episode.id]), tuple(stood))
                 how = (end == STOP, end not in NO_CHOICE, self.radius)
-                for name, value in measure_posed(scene, episode, walked, *how).items():
+                for name, value in measure_poses(scene, episode, walked, *how).items():
                     columns[name][k] = value
         seen = columns["SR_visible"]
         for k, name, seen_from in self._visible:
@@ -238,7 +244,7 @@ class Scorer:
             seen[k] = sound and trajectories[name][-1] in seen_from
         actions = self._touch(contacts or {}, ended, columns)
         self._ground(pointed or {}, columns)
-        return Scores(self.episodes, columns, dict(sorted(invalid.items())), actions)
+        return ScoreColumns(self.episodes, columns, dict(sorted(invalid.items())), actions)
 
     def _ground(self, pointed: Mapping[str, str | None], columns: Columns) -> None:
         """Fill in RGS and RGSPL of episodes that ask for an object, with REVERIE's visibility."""
@@ -251,10 +257,10 @@ class Scorer:
                 right = np.array([named and columns["SR_visible"][k] == 1])
                 walked = columns["TL"][k : k + 1]
                 columns["RGS"][k] = right[0]
-                columns["RGSPL"][k] = weighted(right, given[k : k + 1], walked)[0]
+                columns["RGSPL"][k] = weigh_by_length(right, given[k : k + 1], walked)[0]
 
     def _touch(
-        self, contacts: Mapping[str, Contacts], ends: Mapping[str, str], columns: Columns
+        self, contacts: Mapping[str, EpisodeContacts], ends: Mapping[str, str], columns: Columns
     ) -> dict[int, int]:
         actions: dict[int, int] = {}
         for k, episode in enumerate(self.episodes if contacts else ()):
@@ -280,12 +286,12 @@ def score_episodes(
     *,
     radius: float = RADIUS_M,
     ends: Mapping[str, str] | None = None,
-    contacts: Mapping[str, Contacts] | None = None,
+    contacts: Mapping[str, EpisodeContacts] | None = None,
     pointed: Mapping[str, str | None] | None = None,
     points: Mapping[str, Sequence[Point3]] | None = None,
 ) -> list[EpisodeScore]:
-    """Score trajectories against their episodes; arguments are those of :class:`Scorer`."""
-    scorer = Scorer(episodes, scene_of, radius=radius)
+    """Score trajectories against their episodes; arguments as of :class:`NavigationScorer`."""
+    scorer = NavigationScorer(episodes, scene_of, radius=radius)
     found = scorer.score(trajectories, ends=ends, contacts=contacts, pointed=pointed, points=points)
     return list(found.each())
 
@@ -321,18 +327,18 @@ def score_paths(
             f"{len(paths)} paths, {len(references)} references and {len(goals)} goals: expected as"
             " many of each"
         )
-    ground = Ground({scene.uri: scene})
+    ground = GraphDistances({scene.uri: scene})
     known = ground.numbers[scene.uri]
-    walked = [numbers_of(path, known, f"path {k}", least=1) for k, path in enumerate(paths)]
-    given = [numbers_of(path, known, f"reference {k}") for k, path in enumerate(references)]
-    ends = [numbers_of(path, known, f"goals {k}", least=1) for k, path in enumerate(goals)]
-    flat, lengths = without_repeats(*flattened(walked))
-    filled, counts = flattened([path or [0] for path in given])
-    held = padded(filled, counts), np.where([bool(path) for path in given], counts, 0)
-    truth = Truth(ground, *held, padded(*flattened(ends)))
+    walked = [indices_of(path, known, f"path {k}", least=1) for k, path in enumerate(paths)]
+    given = [indices_of(path, known, f"reference {k}") for k, path in enumerate(references)]
+    ends = [indices_of(path, known, f"goals {k}", least=1) for k, path in enumerate(goals)]
+    flat, lengths = drop_repeats(*flatten_paths(walked))
+    filled, counts = flatten_paths([path or [0] for path in given])
+    held = pad_paths(filled, counts), np.where([bool(path) for path in given], counts, 0)
+    truth = GroundTruth(ground, *held, pad_paths(*flatten_paths(ends)))
     every = np.ones(len(paths), np.bool_)
-    batch = Batch(flat, lengths, np.arange(len(paths)), every, every)
-    return measure(truth, batch, radius=radius)
+    batch = PathBatch(flat, lengths, np.arange(len(paths)), every, every)
+    return measure_paths(truth, batch, radius=radius)
 
 
 def cluster_of(episode: Episode) -> str:
@@ -344,7 +350,7 @@ def cluster_of(episode: Episode) -> str:
     return episode.id if path is None else f"{episode.scene}/{path}"
 
 
-def _why(name: str, episode: Episode, fault: Invalid | None) -> str:
+def _why(name: str, episode: Episode, fault: InvalidEpisode | None) -> str:
     if name in METRES and fault is None:
         return "no way leads from the last viewpoint to a goal"
     if name == "collision_rate":
@@ -360,7 +366,7 @@ def summarise(
     *,
     by: By = "path",
     seed: int = 0,
-) -> list[Row]:
+) -> list[MetricEstimate]:
     """Return the mean of each metric over episodes, with its 95 % interval.
 
     Args:
@@ -375,11 +381,11 @@ def summarise(
         for name in (METRICS if metrics is None else metrics)
         if metrics is not None or any(record.get(name) is not None for record in records)
     ]
-    clusters = clusters_of(records) if by == "path" else None
+    clusters = cluster_labels(records) if by == "path" else None
     weights = np.ones((len(records), len(names)))
     for m, name in enumerate(names):
         if name == "collision_rate":
             # Old runs do not record the number of actions.
             weights[:, m] = [record.get(ACTIONS) or 1 for record in records]
-    table = columns_of(records, names)
-    return rows_of(names, table, clusters, seed=seed, weights=weights)
+    table = record_matrix(records, names)
+    return estimate_metrics(names, table, clusters, seed=seed, weights=weights)

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from navloom.evals.navigation.ground import Ground, Ids
+from navloom.evals.navigation.graph_distances import GraphDistances, Ids
 
 RADIUS_M = 3.0
 PATH_METRICS = (
@@ -45,7 +45,7 @@ Floats = NDArray[np.float64]
 Columns = dict[str, Floats]
 
 
-class Truth:
+class GroundTruth:
     """Reference paths and goals of the episodes, on the distances of their scenes.
 
     Args:
@@ -61,7 +61,7 @@ class Truth:
         own: (R, N) 1 for a position of the reference, 0 for padding.
     """
 
-    def __init__(self, ground: Ground, references: Ids, counts: Ids, goals: Ids) -> None:
+    def __init__(self, ground: GraphDistances, references: Ids, counts: Ids, goals: Ids) -> None:
         self.ground, self.references, self.goals = ground, references, goals
         length = ground.metres(references[:-1], references[1:]).sum(axis=0)
         self.given = (counts > 0) & np.isfinite(length)
@@ -71,7 +71,7 @@ class Truth:
 
 
 @dataclass(frozen=True)
-class Batch:
+class PathBatch:
     """Paths to be measured together.
 
     Attributes:
@@ -89,7 +89,7 @@ class Batch:
     chosen: NDArray[np.bool_]
 
 
-def measure(truth: Truth, batch: Batch, *, radius: float = RADIUS_M) -> Columns:
+def measure_paths(truth: GroundTruth, batch: PathBatch, *, radius: float = RADIUS_M) -> Columns:
     """Compute all metrics of all paths of a batch.
 
     Args:
@@ -117,7 +117,7 @@ def measure(truth: Truth, batch: Batch, *, radius: float = RADIUS_M) -> Columns:
     return columns
 
 
-def _measure(truth: Truth, batch: Batch, part: Ids, first: Ids, radius: float) -> Columns:
+def _measure(truth: GroundTruth, batch: PathBatch, part: Ids, first: Ids, radius: float) -> Columns:
     """Compute the metrics of some of the paths, ordered by falling length."""
     ground, lengths, of = truth.ground, batch.lengths[part], batch.of[part]
     goals = truth.goals.take(of, axis=1)
@@ -145,14 +145,14 @@ def _measure(truth: Truth, batch: Batch, part: Ids, first: Ids, radius: float) -
         "DTS": np.maximum(0.0, near[-1] - radius),
         "GP": _nearer_by(near[0], near[-1]),
         **{name: share.astype(np.float64) for name, share in shares.items()},
-        "SPL": weighted(success, near[0], walked),
-        "SoftSPL": soft * weighted(soft > 0, near[0], walked),
+        "SPL": weigh_by_length(success, near[0], walked),
+        "SoftSPL": soft * weigh_by_length(soft > 0, near[0], walked),
     }
     return columns | _fidelity(truth, of, paths, lengths, columns, radius)
 
 
 def _fidelity(
-    truth: Truth, of: Ids, paths: Ids, lengths: Ids, known: Columns, radius: float
+    truth: GroundTruth, of: Ids, paths: Ids, lengths: Ids, known: Columns, radius: float
 ) -> Columns:
     """Compute the metrics that need a reference path; NaN without one."""
     references, counts = truth.references.take(of, axis=1), truth.counts.take(of)
@@ -162,7 +162,7 @@ def _fidelity(
     covered = np.exp(nearest / -radius) * truth.own.take(of, axis=1)
     coverage = covered.sum(axis=0) / counts
     columns = {
-        "SPL_gt": weighted(known["SR"] > 0, length, known["TL"]),
+        "SPL_gt": weigh_by_length(known["SR"] > 0, length, known["TL"]),
         "nDTW": ndtw,
         "SDTW": known["SR"] * ndtw,
         "CLS": coverage * _length_score(coverage * length, known["TL"]),
@@ -172,22 +172,24 @@ def _fidelity(
     return columns
 
 
-def _along(ground: Ground, paths: Ids, lengths: Ids, references: Ids) -> tuple[Floats, Floats]:
+def _along(
+    ground: GraphDistances, paths: Ids, lengths: Ids, references: Ids
+) -> tuple[Floats, Floats]:
     """Return DTW sums and least distances to the path for each reference position; (R, B)."""
     rows, columns = ground.row.take(paths), ground.column.take(references)
     nearest = ground.look(rows[0] + columns)
-    row = first_row(nearest)
+    row = first_dtw_row(nearest)
     # Sorted by falling length, so the paths that continue at a step are the first ones.
     going = np.searchsorted(-lengths, -np.arange(len(paths)), side="left")
     for step in range(1, len(paths)):
         on = slice(int(going[step]))
         cost = ground.look(rows[step, on] + columns[:, on])
         np.minimum(nearest[:, on], cost, out=nearest[:, on])
-        next_row(row[:, on], cost)
+        next_dtw_row(row[:, on], cost)
     return row, nearest
 
 
-def weighted(success: NDArray[np.bool_], least: Floats, walked: Floats) -> Floats:
+def weigh_by_length(success: NDArray[np.bool_], least: Floats, walked: Floats) -> Floats:
     """Return success weighted by path length. A path of zero length counts in full."""
     most = np.maximum(least, walked)
     weight = np.ones_like(most)
@@ -220,12 +222,12 @@ def _length_score(expected: Floats, walked: Floats) -> Floats:
     return score
 
 
-def first_row(cost: Floats) -> Floats:
+def first_dtw_row(cost: Floats) -> Floats:
     """Return the DTW sums at the first path position, (R, B), from its costs, (R, B)."""
     return np.cumsum(cost, axis=0)
 
 
-def next_row(row: Floats, cost: Floats) -> None:
+def next_dtw_row(row: Floats, cost: Floats) -> None:
     """Update the DTW sums from one path position to the next, in place.
 
     Args:

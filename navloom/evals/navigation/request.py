@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from navloom.errors import UsageError
 from navloom.evals.option import FINER, Opt
-from navloom.evals.request import HEURISTIC, Request, Seed
+from navloom.evals.request import HEURISTIC, RunRequest, Seed
 
 if TYPE_CHECKING:
     from navloom.graphs.navigation.context import AgentSettings
@@ -110,7 +110,7 @@ Waypoints = Annotated[
 USUAL_BACKEND = "auto"
 
 
-def backend_of(backend: str, panoramas: object, dataset: object = None) -> str:
+def resolve_backend(backend: str, panoramas: object, dataset: object = None) -> str:
     """Return the simulator backend that the options imply: panorama, habitat or as requested.
 
     Raises:
@@ -132,7 +132,7 @@ def backend_of(backend: str, panoramas: object, dataset: object = None) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvalRequest(Request):
+class EvalRequest(RunRequest):
     """All settings that the outcome of an evaluation depends on, and its file locations."""
 
     KIND: ClassVar[str] = "navigate"
@@ -283,7 +283,7 @@ class EvalRequest(Request):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        backend = backend_of(self.backend, self.panoramas, self.scene_dataset)
+        backend = resolve_backend(self.backend, self.panoramas, self.scene_dataset)
         object.__setattr__(self, "backend", backend)
         if bool(self.few_shot_failures) != (self.failures_from is not None):
             raise UsageError("few_shot_failures and failures_from go together: how many, of which")
@@ -326,19 +326,19 @@ class EvalRequest(Request):
         return self.physics != "off" or self.waypoints == "body"
 
     @property
-    def thinks_with(self) -> str:
+    def navigator_model(self) -> str:
         """Model of the navigator; an agent's own model takes precedence."""
         return self.settings.model or self.model
 
     @property
-    def helped_by(self) -> str:
+    def oracle_mode(self) -> str:
         """Oracle mode; an agent's own oracle takes precedence."""
         return self.settings.oracle or self.oracle
 
     @property
     def models(self) -> Sequence[str]:
         """Models of the run: the navigator's, and the oracle's own if it has one."""
-        return [each for each in (self.thinks_with, self.oracle_model) if each is not None]
+        return [each for each in (self.navigator_model, self.oracle_model) if each is not None]
 
     def record(self) -> dict[str, Any]:
         """Return the request for ``run.json``, without fields that have no effect."""
@@ -350,30 +350,30 @@ class EvalRequest(Request):
         if self.embodied:
             asked["embodiment"] = self.embodiment.model_dump(exclude={"description"})
             asked["body"] = self.body and self.embodiment.name
-        for name in self.idle():
+        for name in self.unused_fields():
             asked.pop(name)
         settings = self.settings
-        prompts = [PROMPTS[self.prompts], *(["oracle"] if self.helped_by == "assistant" else [])]
+        prompts = [PROMPTS[self.prompts], *(["oracle"] if self.oracle_mode == "assistant" else [])]
         prompts += ["dialogue_oracle"] if self.dialogue else []
         prompts += ["which_thing"] if self.options.get("grounding") else []
         return {
             **asked,
-            "model": self.thinks_with,
-            "oracle": self.helped_by,
+            "model": self.navigator_model,
+            "oracle": self.oracle_mode,
             "settings": {"memory": settings.memory},
             "prompt_files": [load_prompt(name).record for name in prompts],
         }
 
-    def idle(self) -> list[str]:
+    def unused_fields(self) -> list[str]:
         """Return the fields without effect, because their feature is off."""
-        asks = self.dialogue or self.helped_by == "assistant"
+        asks = self.dialogue or self.oracle_mode == "assistant"
         used = {
             "oracle_model": asks and self.oracle_model is not None,
             "oracle_knows": asks,
             "oracle_arrival": asks,
             "max_questions": self.dialogue,
             "ask_cost": self.dialogue,
-            "oracle_budget": self.helped_by == "assistant",
+            "oracle_budget": self.oracle_mode == "assistant",
             "max_revisions": self.reflect,
             "few_shot_failures": self.few_shot_failures > 0,
             "body": self.embodied,

@@ -15,14 +15,20 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import DataError, RunError, UsageError, did_you_mean
-from navloom.evals.kinds import read_run_of
-from navloom.evals.navigation.ground import Invalid
-from navloom.evals.navigation.metrics import METRICS, Scorer, cluster_of, summarise
-from navloom.evals.navigation.scores import EFFORT, Trial, ends_of, read_trials, spoken
+from navloom.evals.navigation.embodied_graph import body_points, recorded_graph
+from navloom.evals.navigation.graph_distances import InvalidEpisode
+from navloom.evals.navigation.metrics import METRICS, NavigationScorer, cluster_of, summarise
+from navloom.evals.navigation.scores import (
+    EFFORT,
+    FinishedSample,
+    format_interval,
+    format_metric,
+    read_finished,
+)
 from navloom.evals.navigation.submission import SubmissionFault, read_submission
-from navloom.evals.navigation.walked import stood_at, walked_by
-from navloom.evals.report.document import NOTHING, Table
-from navloom.evals.report.intervals import LEVEL, RESAMPLES, By, Row
+from navloom.evals.report.formatting import NOTHING, Table
+from navloom.evals.report.intervals import LEVEL, RESAMPLES, By, MetricEstimate
+from navloom.evals.run_kinds import read_run_of_kind
 from navloom.evals.tasks.registry import TASKS, load_task
 from navloom.files import check_format
 from navloom.scenes.scene import Point3, Scene
@@ -37,7 +43,7 @@ _MOST_HINTS = 3
 
 
 @dataclass(frozen=True)
-class Sheet:
+class ScoreSheet:
     """Scores of one submission or run.
 
     Attributes:
@@ -56,7 +62,7 @@ class Sheet:
     split: str | None
     records: Mapping[str, Mapping[str, Any]]
     faults: Sequence[SubmissionFault]
-    rows: Sequence[Row]
+    rows: Sequence[MetricEstimate]
     by: By
     seed: int
 
@@ -112,7 +118,7 @@ def score_submission(
     partial: bool = False,
     by: By = "path",
     seed: int = 0,
-) -> Sheet:
+) -> ScoreSheet:
     """Score a submission file.
 
     Args:
@@ -143,7 +149,7 @@ def score_submission(
             f" {task.split}, such as {min(known)}: another --split or --format?"
         )
     episodes = [e for e in task.episodes if not partial or e.id in named]
-    scorer = Scorer(episodes, lambda name: load_scene(task.scenes[name]))
+    scorer = NavigationScorer(episodes, lambda name: load_scene(task.scenes[name]))
     # A submission that names an object anywhere is scored for objects everywhere.
     pointed = {e.id: given.pointed.get(e.id) for e in episodes if given.pointed}
     scores = [
@@ -162,13 +168,13 @@ def _strangers(names: Sequence[str], known: set[str], where: str) -> Iterator[Su
     for k, name in enumerate(strange):
         hint = did_you_mean(name, known, most=1) if k < _MOST_HINTS else ""
         yield SubmissionFault(
-            name, Invalid("unknown_id", f"there is no such instruction in {where}.{hint}")
+            name, InvalidEpisode("unknown_id", f"there is no such instruction in {where}.{hint}")
         )
 
 
 def score_run(
     run: Path | str, *, data: Path | str | None = None, by: By = "path", seed: int = 0
-) -> Sheet:
+) -> ScoreSheet:
     """Score a run's finished trajectories again.
 
     Args:
@@ -182,19 +188,19 @@ def score_run(
         DataError: the dataset is missing or broken.
         SceneError: a scene is missing or broken.
     """
-    said, trials = read_run_of(run, "navigate"), list(read_trials(run))
+    said, trials = read_run_of_kind(run, "navigate"), list(read_finished(run))
     if not trials:
         raise RunError(f"{run} has no finished episode to score: run it on, or see errors.jsonl")
-    scenes, walked = _scenes(said, data), walked_by(said["request"])
+    scenes, walked = _scenes(said, data), recorded_graph(said["request"])
 
     @cache
     def scene_of(name: str) -> Scene:
         return walked(load_scene(scenes.get(name, name)))
 
     # Each epoch of an episode is a sample of its own.
-    scorer = Scorer([t.episode.model_copy(update={"id": t.id}) for t in trials], scene_of)
+    scorer = NavigationScorer([t.episode.model_copy(update={"id": t.id}) for t in trials], scene_of)
     scores = scorer.score(
-        {t.id: t.path for t in trials if not isinstance(t.path, Invalid)},
+        {t.id: t.path for t in trials if not isinstance(t.path, InvalidEpisode)},
         ends={t.id: t.end for t in trials if t.end},
         contacts={t.id: t.contacts for t in trials if t.contacts is not None},
         pointed={name: said for t in trials for name, said in t.pointed.items()},
@@ -202,7 +208,9 @@ def score_run(
     )
     records, faults = {}, []
     for trial, score in zip(trials, scores.each(), strict=True):
-        whole = replace(score, invalid=trial.path) if isinstance(trial.path, Invalid) else score
+        whole = (
+            replace(score, invalid=trial.path) if isinstance(trial.path, InvalidEpisode) else score
+        )
         effort = {name: value for name, value in trial.effort.items() if value is not None}
         records[trial.id] = {**whole.record(), **effort, "cluster": cluster_of(trial.episode)}
         if whole.invalid is not None:
@@ -213,12 +221,12 @@ def score_run(
 
 
 def _points(
-    trials: Sequence[Trial], scene_of: Callable[[str], Scene]
+    trials: Sequence[FinishedSample], scene_of: Callable[[str], Scene]
 ) -> Iterator[tuple[str, Sequence[Point3]]]:
     """Yield the floor positions of bodies that left their viewpoints, by trial id."""
     for trial in trials:
-        if any(trial.points) and not isinstance(trial.path, Invalid):
-            stood = stood_at(trial.path, trial.points, scene_of(trial.episode.scene))
+        if any(trial.points) and not isinstance(trial.path, InvalidEpisode):
+            stood = body_points(trial.path, trial.points, scene_of(trial.episode.scene))
             if stood is not None:
                 yield trial.id, stood
 
@@ -233,7 +241,7 @@ def _scenes(said: Mapping[str, Any], data: Path | str | None) -> Mapping[str, st
         options = {**(request.get("options") or {})}
     if where.get("scenes"):
         options["scenes"] = where["scenes"]
-    walked = walked_by(request)
+    walked = recorded_graph(request)
     folder = data or where.get("data")
     return load_task(name, folder, request.get("split"), walked=walked, **options).scenes
 
@@ -246,7 +254,7 @@ def _sheet(
     faults: Sequence[SubmissionFault],
     by: By,
     seed: int,
-) -> Sheet:
+) -> ScoreSheet:
     held = list(records.values())
     names = [
         name
@@ -254,9 +262,9 @@ def _sheet(
         if name in _ALWAYS or any(record.get(name) is not None for record in held)
     ]
     rows = summarise(held, names, by=by, seed=seed)
-    return Sheet(source, task, split, records, faults, rows, by, seed)
+    return ScoreSheet(source, task, split, records, faults, rows, by, seed)
 
 
-def _cells(row: Row) -> tuple[str, ...]:
-    ends = ends_of(row.metric, row.interval or (), " to ")
-    return row.metric, spoken(row.metric, row.mean), ends or NOTHING, f"{row.n:,}"
+def _cells(row: MetricEstimate) -> tuple[str, ...]:
+    ends = format_interval(row.metric, row.interval or (), " to ")
+    return row.metric, format_metric(row.metric, row.mean), ends or NOTHING, f"{row.n:,}"

@@ -10,32 +10,32 @@ from typing import Any
 from urllib.parse import quote
 
 from navloom.errors import NavloomError, UsageError
-from navloom.evals.kinds import Shown, read_run_of
-from navloom.evals.navigation.episode_detail import to_step
+from navloom.evals.navigation.embodied_graph import recorded_graph
+from navloom.evals.navigation.episode_detail import step_address
+from navloom.evals.navigation.episode_display import EpisodeEntry, pick_episodes, read_analysis
+from navloom.evals.navigation.failure_analysis import FailureTally, RunTallies
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS
 from navloom.evals.navigation.failure_cause import CAUSES
-from navloom.evals.navigation.failures import FailureTally, Tallies
-from navloom.evals.navigation.published import published_line, published_table
-from navloom.evals.navigation.scores import ends_of, scores_for, spoken
-from navloom.evals.navigation.shown_episodes import Named, pick_cases, tags_of
-from navloom.evals.navigation.walked import walked_by
+from navloom.evals.navigation.published_scores import published_table, published_text
+from navloom.evals.navigation.scores import format_interval, format_metric, start_scores
 from navloom.evals.progress import Summary, Tally
 from navloom.evals.report.blocks import (
     Bars,
     Block,
-    Detail,
     Grid,
     MapMark,
     Prose,
+    SampleDetail,
     SceneMap,
     Segment,
     Variants,
-    to_sample,
+    sample_address,
 )
-from navloom.evals.report.document import NOTHING, Table, number, percent
-from navloom.evals.report.writers import write_markdown
-from navloom.evals.run_folder import each_sample, fold_samples, read_errors, read_run
-from navloom.evals.run_scenes import run_scene, spots_of
+from navloom.evals.report.formatting import NOTHING, Table, format_number, percent
+from navloom.evals.report.report_files import write_markdown
+from navloom.evals.run_folder import fold_samples, iter_samples, read_errors, read_run
+from navloom.evals.run_kinds import CommandOutput, read_run_of_kind
+from navloom.evals.run_scenes import load_run_scene, viewpoints_on_plan
 from navloom.files import check_format, package_yaml, truncate, write_run_file
 from navloom.models.model_spec import read_spec
 from navloom.scenes.scene import Scene
@@ -90,9 +90,9 @@ def _rows(scores: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
             yield name, *_cells(name, metrics[name])[:2]
     for key, words in _COUNTS.items():
         if key in _ALWAYS or took.get(key):
-            yield f"{words}, an episode", number(took.get(key, 0)), ""
+            yield f"{words}, an episode", format_number(took.get(key, 0)), ""
     cost = scores["cost_usd"]
-    yield "cost in $, in all", "unknown" if cost is None else number(cost), ""
+    yield "cost in $, in all", "unknown" if cost is None else format_number(cost), ""
     episodes = max(1, scores["episodes"])
     for kind, count in _most(scores["ends"]):
         yield f"ended by: {kind.replace('_', ' ')}", str(count), percent(count / episodes)
@@ -118,7 +118,7 @@ def _most(counts: Mapping[str, int]) -> list[tuple[str, int]]:
 _MOST_CELL = 300
 
 
-def title(run: Mapping[str, Any], episodes: int) -> str:
+def run_title(run: Mapping[str, Any], episodes: int) -> str:
     """Return the title of a run: task, split, agent, model and number of ended episodes."""
     request = run["request"]
     task = str(request.get("task") or "navigation")
@@ -131,7 +131,7 @@ def title(run: Mapping[str, Any], episodes: int) -> str:
     return " · ".join([*said, f"n = {episodes}"])
 
 
-def headline(run: Mapping[str, Any], ended: int, well: int, errors: int) -> str:
+def run_headline(run: Mapping[str, Any], ended: int, well: int, errors: int) -> str:
     """Return the outcome of a run in a few sentences.
 
     Args:
@@ -175,18 +175,18 @@ def _flat(value: Any) -> str:
     return "; ".join(map(_flat, value)) if isinstance(value, list) else str(value)
 
 
-def ended(run: Path, summary: Summary) -> Shown:
+def ended(run: Path, summary: Summary) -> CommandOutput:
     """Return the score table that the command shows at the end, with published scores."""
     scores = summary.scores
     if not scores["episodes"]:
-        return Shown()
-    beside = published_line(read_run(run)["request"])
+        return CommandOutput()
+    beside = published_text(read_run(run)["request"])
     below = [Prose(text=beside)] if beside else []
-    return Shown([Grid(score_table(scores)), *below], whole=True)
+    return CommandOutput([Grid(score_table(scores)), *below], whole=True)
 
 
 def run_tables(
-    request: Mapping[str, Any], scores: Mapping[str, Any], took: Took
+    request: Mapping[str, Any], scores: Mapping[str, Any], took: RunEffort
 ) -> Iterator[Table]:
     """Yield the tables of scores, published scores, effort and oracle; none without episodes.
 
@@ -224,12 +224,12 @@ def _scores(said: Mapping[str, Any]) -> Table:
 
 def _cells(name: str, measured: Mapping[str, Any]) -> tuple[str, str, str]:
     interval = measured.get("interval")
-    ends = ends_of(name, interval, " to ") if interval else NOTHING
-    return spoken(name, measured["mean"]), ends, str(measured["n"])
+    ends = format_interval(name, interval, " to ") if interval else NOTHING
+    return format_metric(name, measured["mean"]), ends, str(measured["n"])
 
 
 @dataclass
-class Took:
+class RunEffort:
     """Effort of the finished episodes of a run, added up line by line."""
 
     episodes: int = 0
@@ -307,18 +307,18 @@ class _Wrong:
 
     run: Path
     request: dict[str, Any]
-    tallies: Tallies = field(default_factory=Tallies)
+    tallies: RunTallies = field(default_factory=RunTallies)
     steps: Counter[tuple[int, bool]] = field(default_factory=Counter)
     forks: dict[str, dict[str, _Fork]] = field(default_factory=dict)
-    episodes: list[Named] = field(default_factory=list)
+    episodes: list[EpisodeEntry] = field(default_factory=list)
 
     def add(self, line: dict[str, Any]) -> None:
         """Count a line of ``samples.jsonl``."""
-        tagged = tags_of(line, self.load)
+        tagged = read_analysis(line, self.load)
         if tagged is None:
             return
         self.tallies.add(tagged)
-        named = Named.of(line, tagged)
+        named = EpisodeEntry.of(line, tagged)
         self.episodes.append(named)
         left = tagged.deviation
         if left is None:
@@ -330,7 +330,7 @@ class _Wrong:
 
     def load(self, name: str) -> Scene:
         """Return a scene with the navigation graph of the run."""
-        return walked_by(self.request)(run_scene(self.run, name))
+        return recorded_graph(self.request)(load_run_scene(self.run, name))
 
 
 def tables(run: Path) -> list[Block]:
@@ -352,9 +352,9 @@ def _scored(run: Path, *, every: bool) -> tuple[list[Block], dict[str, Any]]:
         run: its folder.
         every: whether to add all published rows of the task.
     """
-    said = read_run_of(run, "navigate")
+    said = read_run_of_kind(run, "navigate")
     request, ended = said["request"], dict[str, bool]()
-    scores, took = scores_for(request), Took()
+    scores, took = start_scores(request), RunEffort()
 
     def add(line: dict[str, Any]) -> None:
         scores.add(line)
@@ -363,8 +363,8 @@ def _scored(run: Path, *, every: bool) -> tuple[list[Block], dict[str, Any]]:
 
     fold_samples(run, add, "a navigated episode")
     errors = sum(each["id"] not in ended for each in read_errors(run))
-    told = headline(said, len(ended), sum(ended.values()), errors)
-    first = Prose(title=title(said, len(ended)), text=told)
+    told = run_headline(said, len(ended), sum(ended.values()), errors)
+    first = Prose(title=run_title(said, len(ended)), text=told)
     with check_format(f"{run}: a sample", "a navigated episode"):
         record = scores.record()
     made = [*run_tables(request, record, took)] if ended else []
@@ -386,7 +386,7 @@ def failures(run: Path) -> list[Block]:
 
 
 def _wrong(run: Path) -> _Wrong:
-    read = _Wrong(run, read_run_of(run, "navigate")["request"])
+    read = _Wrong(run, read_run_of_kind(run, "navigate")["request"])
     fold_samples(run, read.add, "a navigated episode")
     return read
 
@@ -401,17 +401,17 @@ def _failures(read: _Wrong) -> Iterator[Block]:
         yield from _to_look_at(read.episodes)
 
 
-def _to_look_at(episodes: Sequence[Named]) -> Iterator[Grid]:
+def _to_look_at(episodes: Sequence[EpisodeEntry]) -> Iterator[Grid]:
     """Yield a table of varied failures and some successes, linked to their pages."""
-    picked = pick_cases(episodes)
+    picked = pick_episodes(episodes)
     if picked:
         rows = tuple((each.id, each.ended, each.scene) for each in picked)
         note = "Failures of each kind and some successes; a row leads to the episode, step by step."
         table = Table("Episodes to look at", note, ("episode", "how it ended", "scene"), rows)
-        yield Grid(table, to=tuple(to_sample(each.id) for each in picked))
+        yield Grid(table, to=tuple(sample_address(each.id) for each in picked))
 
 
-def found(*terms: tuple[str, str]) -> str:
+def samples_address(*terms: tuple[str, str]) -> str:
     """Return the address of the samples that match all terms, such as (``cause:``, ``region``)."""
     words = " ".join(f"{name}{_quoted(value)}" for name, value in terms)
     return f"samples?filter={quote(words, safe='')}"
@@ -422,7 +422,7 @@ def _quoted(value: str) -> str:
     return f'"{plain}"' if not plain or any(letter.isspace() for letter in plain) else plain
 
 
-def _behaviours(counted: Tallies) -> Iterator[Bars]:
+def _behaviours(counted: RunTallies) -> Iterator[Bars]:
     """Yield bars of behaviours by cause, failures then successes, on one scale."""
     bars = [
         (f"{words}: {kind.replace('_', ' ')}", tuple(_segments(tally, kind, words)))
@@ -444,7 +444,9 @@ def _segments(tally: FailureTally, kind: Any, words: str) -> Iterator[Segment]:
     for cause in CAUSES:
         count = tally.first[kind, cause]
         if count:
-            to = found(("behaviour:", kind), ("cause:", cause), ("status:", _STATUS[words]))
+            to = samples_address(
+                ("behaviour:", kind), ("cause:", cause), ("status:", _STATUS[words])
+            )
             yield Segment(cause.replace("_", " "), count, to=to)
 
 
@@ -456,7 +458,7 @@ def _steps(counts: Counter[tuple[int, bool]]) -> Iterator[Bars]:
     for step in range(max(step for step, _ in counts) + 1):
         term = ("deviation>", str(_STEPS)) if step == _STEPS else ("deviation=", str(step + 1))
         segments = tuple(
-            Segment(words, count, to=found(term, ("status:", _STATUS[words])))
+            Segment(words, count, to=samples_address(term, ("status:", _STATUS[words])))
             for success, words in ((False, "failed"), (True, "succeeded"))
             if (count := counts[step, success])
         )
@@ -497,7 +499,7 @@ def _plan_of(read: _Wrong, name: str, forks: Mapping[str, _Fork]) -> Block:
     marks = [
         MapMark("deviation", spot, str(fork.count), to=_to_those(viewpoint, name, fork))
         for viewpoint, fork in forks.items()
-        for spot in spots_of(scene, [viewpoint])
+        for spot in viewpoints_on_plan(scene, [viewpoint])
     ]
     return SceneMap(scene=name, marks=tuple(marks))
 
@@ -505,15 +507,15 @@ def _plan_of(read: _Wrong, name: str, forks: Mapping[str, _Fork]) -> Block:
 def _to_those(viewpoint: str, scene: str, fork: _Fork) -> str:
     """Return the address of a fork's single episode, or of all its episodes."""
     if fork.count == 1:
-        return to_step(fork.first, fork.step)
-    return found(("left_at=", viewpoint), ("scene=", scene), ("status:", "failed"))
+        return step_address(fork.first, fork.step)
+    return samples_address(("left_at=", viewpoint), ("scene=", scene), ("status:", "failed"))
 
 
 SHOWN = 12
 """Number of episodes whose pages a report includes."""
 
 
-def report(runs: Sequence[Path], out: Path | None) -> Shown:
+def report(runs: Sequence[Path], out: Path | None) -> CommandOutput:
     """Write a report of each run by :func:`write_report`, and return them all together.
 
     Raises:
@@ -522,7 +524,7 @@ def report(runs: Sequence[Path], out: Path | None) -> Shown:
     if out is not None and len(runs) > 1:
         raise UsageError("--out goes with one run of `navloom eval`: each has its own report")
     made = [write_report(run, out) for run in runs]
-    return Shown(
+    return CommandOutput(
         blocks=[block for each in made for block in each.blocks],
         together=False,
         record={"runs": [each.record for each in made]},
@@ -531,7 +533,7 @@ def report(runs: Sequence[Path], out: Path | None) -> Shown:
     )
 
 
-def write_report(run: Path, out: Path | None = None) -> Shown:
+def write_report(run: Path, out: Path | None = None) -> CommandOutput:
     """Write the report of a run: ``report.md`` and, if there are behaviours, ``errors.png``.
 
     Args:
@@ -544,27 +546,27 @@ def write_report(run: Path, out: Path | None = None) -> Shown:
     Raises:
         RunError: the folder is not a run or is broken, or a file cannot be written.
     """
-    from navloom.evals.report.chart import png
+    from navloom.evals.report.block_chart import chart_png
 
-    request = request_table(read_run_of(run, "navigate"))
+    request = request_table(read_run_of_kind(run, "navigate"))
     (first, *blocks), scores = _scored(run, every=False)
     read = _wrong(run)
     blocks = [first, Grid(request), *blocks, *(_failures(read) if read.episodes else ())]
     folder = run if out is None else out
     files = [write_markdown(folder, blocks)]
     if drawn := [*_behaviours(read.tallies)]:
-        files.append(write_run_file(folder / "errors.png", png(drawn)))
+        files.append(write_run_file(folder / "errors.png", chart_png(drawn)))
     details = dict(_details(run, read))
-    return Shown(blocks=blocks, record=scores, files=files, details=details)
+    return CommandOutput(blocks=blocks, record=scores, files=files, details=details)
 
 
-def _details(run: Path, read: _Wrong) -> Iterator[tuple[tuple[Path, str], Detail]]:
+def _details(run: Path, read: _Wrong) -> Iterator[tuple[tuple[Path, str], SampleDetail]]:
     """Yield pages of the chosen episodes with rendered views, for scenes with geometry."""
     from navloom.evals.navigation.episode_detail import detail
     from navloom.sim.scene_images import can_render
 
-    named = {each.id: each.scene for each in pick_cases(read.episodes, SHOWN)}
-    for line in each_sample(run):
+    named = {each.id: each.scene for each in pick_episodes(read.episodes, SHOWN)}
+    for line in iter_samples(run):
         if line["id"] not in named:
             continue
         try:

@@ -29,16 +29,16 @@ from typing import Any
 from pydantic import ValidationError
 
 from navloom.errors import ModelError, SceneError, UsageError
-from navloom.evals.captions.run import caption_file
-from navloom.evals.kinds import Calls, Note, Plan, read_run_of, reply_tokens
+from navloom.evals.captions.run import find_caption_cache
+from navloom.evals.navigation.embodied_graph import load_feasible, physics_options, request_graph
+from navloom.evals.navigation.failure_analysis import FailureAnalysis, read_tags
 from navloom.evals.navigation.failure_behaviour import Behaviour
 from navloom.evals.navigation.failure_cause import Cause
-from navloom.evals.navigation.failures import Analysis, read_tags
 from navloom.evals.navigation.request import EvalRequest
-from navloom.evals.navigation.scores import read_scores, scored
+from navloom.evals.navigation.scores import read_scores, score_sample
 from navloom.evals.navigation.subset import load_subset
-from navloom.evals.navigation.walked import physics_of, standing, walked_of
 from navloom.evals.run_folder import read_samples
+from navloom.evals.run_kinds import CallBounds, Note, RunPlan, max_reply_tokens, read_run_of_kind
 from navloom.evals.session import Job, Sample, sample_seed
 from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.files import join_some
@@ -86,7 +86,7 @@ _AFTER: Mapping[Behaviour, str] = {
 
 
 @dataclass(frozen=True)
-class Example:
+class FailureExample:
     """A failure of an earlier run as a text.
 
     Attributes:
@@ -107,7 +107,7 @@ class Example:
         return mine.scene == other.scene or other.instruction == mine.instruction
 
 
-def mine(run: Path | str, n: int, exclude: Iterable[Episode] = ()) -> tuple[str, ...]:
+def mine_failures(run: Path | str, n: int, exclude: Iterable[Episode] = ()) -> tuple[str, ...]:
     """Return failure examples from an earlier run.
 
     Args:
@@ -122,21 +122,23 @@ def mine(run: Path | str, n: int, exclude: Iterable[Episode] = ()) -> tuple[str,
         RunError: the folder is not a run, or is broken.
         UsageError: ``n`` is below 1.
     """
-    return choose(read_examples(run), n, exclude)
+    return choose_examples(read_examples(run), n, exclude)
 
 
-def read_examples(run: Path | str) -> tuple[Example, ...]:
+def read_examples(run: Path | str) -> tuple[FailureExample, ...]:
     """Read all failures of a run that can be described, sorted by sample id.
 
     Raises:
         RunError: the folder is not a run, has another kind, or is broken.
     """
-    read_run_of(run, "navigate")
+    read_run_of_kind(run, "navigate")
     told = (_example(line) for line in read_samples(run))
     return tuple(example for example in told if example is not None)
 
 
-def choose(examples: Sequence[Example], n: int, exclude: Iterable[Episode] = ()) -> tuple[str, ...]:
+def choose_examples(
+    examples: Sequence[FailureExample], n: int, exclude: Iterable[Episode] = ()
+) -> tuple[str, ...]:
     """Pick the texts that cover the most frequent failures.
 
     Kinds (behaviour and cause) are taken by the number of new behaviours and causes they add, then
@@ -155,7 +157,7 @@ def choose(examples: Sequence[Example], n: int, exclude: Iterable[Episode] = ())
     shown = list(exclude)
     free = [each for each in examples if not any(each.gives_away(other) for other in shown)]
     often = Counter((each.behaviour, each.cause) for each in free)
-    picked: list[Example] = []
+    picked: list[FailureExample] = []
     while free and len(picked) < n:
         best = min(free, key=lambda each: _rank(each, picked, often))
         picked.append(best)
@@ -166,7 +168,9 @@ def choose(examples: Sequence[Example], n: int, exclude: Iterable[Episode] = ())
 
 
 def _rank(
-    example: Example, picked: Sequence[Example], often: Counter[tuple[Behaviour, Cause]]
+    example: FailureExample,
+    picked: Sequence[FailureExample],
+    often: Counter[tuple[Behaviour, Cause]],
 ) -> tuple[Any, ...]:
     seen = {kind for other in picked for kind in (other.behaviour, other.cause)}
     return (
@@ -181,7 +185,7 @@ def _rank(
     )
 
 
-def _example(line: Mapping[str, Any]) -> Example | None:
+def _example(line: Mapping[str, Any]) -> FailureExample | None:
     result = line.get("result")
     if not isinstance(result, Mapping):
         return None
@@ -193,10 +197,10 @@ def _example(line: Mapping[str, Any]) -> Example | None:
     except ValidationError:
         return None
     text = _tell(tagged, episode, Trajectory.read(result).steps)
-    return None if text is None else Example(text, tagged.behaviour, tagged.cause, episode)
+    return None if text is None else FailureExample(text, tagged.behaviour, tagged.cause, episode)
 
 
-def _tell(tagged: Analysis, episode: Episode, steps: Sequence[NavStep]) -> str | None:
+def _tell(tagged: FailureAnalysis, episode: Episode, steps: Sequence[NavStep]) -> str | None:
     asked = f"Told “{_plain(episode.instruction, _MOST_INSTRUCTION)}”, an agent "
     if tagged.behaviour == "generation_error":
         return _whole([asked + _bad_reply(tagged)])
@@ -229,7 +233,7 @@ def _whole(sentences: Iterable[str]) -> str:
     return (". ".join(sentence.rstrip(". ") for sentence in sentences) + ".")[:MOST_CHARACTERS]
 
 
-def _bad_reply(tagged: Analysis) -> str:
+def _bad_reply(tagged: FailureAnalysis) -> str:
     proof = tagged.evidence.get("generation_error")
     kind = proof.get("kind") if isinstance(proof, Mapping) else None
     said = {
@@ -255,7 +259,7 @@ def _plain(text: str, most: int) -> str:
     return words if len(words) <= most else words[:most].rsplit(" ", 1)[0] + " …"
 
 
-def _reason(tagged: Analysis, should_stop: bool) -> str:
+def _reason(tagged: FailureAnalysis, should_stop: bool) -> str:
     causes = tagged.evidence.get("causes")
     proof = causes.get(tagged.cause) if isinstance(causes, Mapping) else None
     proof = proof if isinstance(proof, Mapping) else {}
@@ -280,7 +284,7 @@ def _reason(tagged: Analysis, should_stop: bool) -> str:
     return "it was at the goal" if should_stop else "the instruction leads another way"
 
 
-def spread(episodes: Sequence[Episode], seed: int) -> list[Episode]:
+def spread_episodes(episodes: Sequence[Episode], seed: int) -> list[Episode]:
     """Return the episodes in an order whose every prefix is a fair sample of all.
 
     Scenes take turns in a random order fixed by the seed. The paths of a scene are ordered in the
@@ -317,7 +321,7 @@ _ORACLE_TOKENS = 4000
 
 
 @dataclass(kw_only=True)
-class EvalPlan(Plan):
+class EvalPlan(RunPlan):
     """Plan of an evaluation: one sample for each episode and epoch, epoch after epoch.
 
     Attributes:
@@ -332,7 +336,7 @@ class EvalPlan(Plan):
     episodes: dict[str, Episode]
     scenes: Mapping[str, str]
     things: Mapping[str, Mapping[str, list[VisibleObject]]] = field(default_factory=dict)
-    failures: tuple[Example, ...] = ()
+    failures: tuple[FailureExample, ...] = ()
     media: Path | None = None
     touches: bool = False
 
@@ -366,12 +370,12 @@ class EvalJob(Job):
         request, count = self.plan.request, self.plan.request.few_shot_failures
         made: Context = self.settings(
             agent=Context.agent,  # in the simulator; the request's is the navigator
-            simulator=partial(simulator_of, request, self.plan.scenes[sample.scene]),
-            model=model or resolve_model(request.thinks_with),
+            simulator=partial(make_simulator, request, self.plan.scenes[sample.scene]),
+            model=model or resolve_model(request.navigator_model),
             oracle_model=model or (request.oracle_model and resolve_model(request.oracle_model)),
             memory=request.settings.memory,
-            oracle=request.helped_by,
-            failures=choose(self.plan.failures, count, [self.plan.episodes[sample.id]])
+            oracle=request.oracle_mode,
+            failures=choose_examples(self.plan.failures, count, [self.plan.episodes[sample.id]])
             if count
             else (),
             things=self.plan.things.get(sample.scene),
@@ -390,31 +394,31 @@ class EvalJob(Job):
         """Return how the episode ended, its scores and its failure tags."""
         episode = self.plan.episodes[sample.id]
         request, uri = self.plan.request, self.plan.scenes[sample.scene]
-        return scored(
+        return score_sample(
             episode,
             state,
-            walked_of(request)(get_scene(uri)),
+            request_graph(request)(get_scene(uri)),
             touches=self.plan.touches,
             noticeable=request.collision_threshold,
         )
 
 
-def simulator_of(request: EvalRequest, uri: str) -> Simulator:
+def make_simulator(request: EvalRequest, uri: str) -> Simulator:
     """Make the simulator of a scene for a request; cheap, since scene data are cached.
 
     Raises:
         SceneError: the scene cannot be loaded.
         SimulatorError: the backend is unknown, or the caption cache is broken.
     """
-    scene = walked_of(request)(get_scene(uri))
-    moves = physics_of(request)
+    scene = request_graph(request)(get_scene(uri))
+    moves = physics_options(request)
     if request.backend == "panorama":
-        said = caption_file(request.captions, scene)
+        said = find_caption_cache(request.captions, scene)
         from_disk = {"folder": request.panoramas, "views": request.views or 4}
         return get_simulator("panorama", scene, captions=said, **from_disk, **moves)
     if request.backend not in _OURS and request.captions is None:
         return get_simulator(request.backend, scene, **moves)
-    kept = request.captions and caption_file(request.captions, scene)
+    kept = request.captions and find_caption_cache(request.captions, scene)
     words = scene_cached(scene, f"captions:{kept}", lambda: captions_for(scene, kept))
     own: dict[str, Any] = {}
     if request.backend in ("auto", "embedded"):
@@ -435,7 +439,7 @@ def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
         UsageError: the task, split, subset or agent is unknown.
     """
     del note
-    data, left_out = standing(request)
+    data, left_out = load_feasible(request)
     subset: dict[str, Any] = {}
     whole = {"count": len(data.episodes), "sha256": _digest(data.episodes)}
     if request.subset is not None:
@@ -462,7 +466,7 @@ def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
         *_without_examples(request.failures_from, failures, episodes.values()),
     ]
     # Making one also checks the backend's name before the run begins.
-    simulator = simulator_of(request, data.scenes[samples[0].scene])
+    simulator = make_simulator(request, data.scenes[samples[0].scene])
     simulator.close()
     shown, told = _pictures(request, simulator)
     return EvalPlan(
@@ -487,7 +491,7 @@ def _samples(request: EvalRequest, data: TaskData) -> tuple[list[Sample], dict[s
     """Return the samples, epoch after epoch, and the episode of each."""
     samples, episodes = [], {}
     for epoch in range(request.epochs):
-        for episode in spread(data.episodes, request.seed):
+        for episode in spread_episodes(data.episodes, request.seed):
             name = episode.id if request.epochs == 1 else f"{episode.id}-e{epoch + 1}"
             episodes[name] = episode
             seed = sample_seed(request.seed, name)
@@ -499,7 +503,7 @@ def _pictures(request: EvalRequest, simulator: Simulator) -> tuple[bool, list[st
     """Return whether the model is shown images, and a note if it cannot take them."""
     if not (request.views and "rgb" in simulator.capabilities):
         return False, []
-    model = request.thinks_with
+    model = request.navigator_model
     if not _sees(model):
         told = f"{model} takes no images: it is told in words, and no picture is made."
         return False, [] if model.startswith("builtin/") else [told]
@@ -523,7 +527,7 @@ def _digest(episodes: Sequence[Episode]) -> str:
 
 def _scenes(request: EvalRequest, data: TaskData) -> dict[str, Any]:
     """Return hashes of the scenes, since another connectivity makes another run."""
-    names, walked = sorted({episode.scene for episode in data.episodes}), walked_of(request)
+    names, walked = sorted({episode.scene for episode in data.episodes}), request_graph(request)
     scenes = [walked(get_scene(data.scenes[name])) for name in names]
     labelled = sum(any(r.label != UNKNOWN for r in scene.regions) for scene in scenes)
     return {**_hashed([scene.model_dump_json() for scene in scenes]), "rooms_named": labelled}
@@ -583,7 +587,9 @@ def _panoramas(request: EvalRequest, data: TaskData) -> dict[str, Any]:
 def _without_captions(captions: str | None, data: TaskData) -> list[str]:
     """Return a note on the scenes without captions in a caption run."""
     scenes = sorted({episode.scene for episode in data.episodes})
-    none = [] if captions is None else [s for s in scenes if caption_file(captions, s) is None]
+    none = (
+        [] if captions is None else [s for s in scenes if find_caption_cache(captions, s) is None]
+    )
     if not none:
         return []
     return [
@@ -593,7 +599,7 @@ def _without_captions(captions: str | None, data: TaskData) -> list[str]:
 
 
 def _without_examples(
-    run: str | None, failures: Sequence[Example], episodes: Collection[Episode]
+    run: str | None, failures: Sequence[FailureExample], episodes: Collection[Episode]
 ) -> list[str]:
     """Return a note on the episodes that get no failure example."""
     alone = sum(all(each.gives_away(e) for each in failures) for e in episodes)
@@ -605,16 +611,19 @@ def _without_examples(
     ]
 
 
-def calls(made: EvalPlan) -> Calls:
+def calls(made: EvalPlan) -> CallBounds:
     """Estimate the maximum model calls: all steps, retries, revisions and oracle turns."""
     request = made.request
-    reply, revised = reply_tokens(request.thinks_with), request.reflect * request.max_revisions
+    reply, revised = (
+        max_reply_tokens(request.navigator_model),
+        request.reflect * request.max_revisions,
+    )
     told = request.dialogue * request.max_questions
-    told += request.oracle_budget if request.helped_by == "assistant" else 0
+    told += request.oracle_budget if request.oracle_mode == "assistant" else 0
     # After an oracle's answer, the step is chosen again.
     turns = request.max_steps + told
     pointing = (1 + request.max_reasks) if made.things else 0
-    return Calls(
+    return CallBounds(
         most=turns * (1 + request.max_reasks) * (1 + revised),
         each=turns * STEP_TOKENS + (request.max_reasks + revised) * reply,
         # An answer that reveals a place is rejected once.

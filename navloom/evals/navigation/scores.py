@@ -1,8 +1,8 @@
 """Scores and tags of a finished episode's line, and the scores of all lines of a run.
 
 The lines of a run are read one by one and only numbers are kept, so a run of thousands of episodes
-needs no more memory than its scores. To score a run again, a line is read as a `Trial`: the episode
-and the trajectory of the agent.
+needs no more memory than its scores. To score a run again, a line is read as a `FinishedSample`:
+the episode and the trajectory of the agent.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from typing import Any
 from pydantic import ValidationError
 
 from navloom.errors import RunError
-from navloom.evals.kinds import read_run_of
-from navloom.evals.navigation.failures import analyse
-from navloom.evals.navigation.ground import Invalid
+from navloom.evals.navigation.embodied_graph import body_points
+from navloom.evals.navigation.failure_analysis import analyse
+from navloom.evals.navigation.graph_distances import InvalidEpisode
 from navloom.evals.navigation.metrics import (
     ACTIONS,
     METRICS,
     SHARES,
-    Contacts,
+    EpisodeContacts,
     EpisodeScore,
     score_episodes,
     summarise,
 )
 from navloom.evals.navigation.request import NOTICEABLE_M
-from navloom.evals.navigation.submission import viewpoints_of
-from navloom.evals.navigation.walked import stood_at
-from navloom.evals.report.document import NOTHING, number, percent
-from navloom.evals.run_folder import each_sample, fold_samples
+from navloom.evals.navigation.submission import read_viewpoints
+from navloom.evals.report.formatting import NOTHING, format_number, percent
+from navloom.evals.run_folder import fold_samples, iter_samples
+from navloom.evals.run_kinds import read_run_of_kind
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Point3, Scene
 from navloom.tools.navigation.disclosures import KINDS
@@ -73,7 +73,7 @@ class OracleScores:
         return {**asdict(self), "told": told}
 
 
-def oracle_of(request: Mapping[str, Any]) -> OracleScores | None:
+def start_oracle(request: Mapping[str, Any]) -> OracleScores | None:
     """Return empty oracle scores for a request, or None if it has no oracle.
 
     Requests of old versions have no levels: their oracle was told the path.
@@ -106,7 +106,7 @@ _AWAY = "stopped_away"
 _KEPT = (*METRICS, ACTIONS, "cluster")
 
 
-def scored(
+def score_sample(
     episode: Episode,
     state: Mapping[str, Any],
     scene: Scene,
@@ -130,7 +130,7 @@ def scored(
     result = dict(state["result"])
     walk = Trajectory.read(result)
     actions = max(0, len(walk.poses) - 1)
-    contacts = Contacts(walk.touched, actions, noticeable) if touches else None
+    contacts = EpisodeContacts(walk.touched, actions, noticeable) if touches else None
     score = _score(episode, walk, scene, contacts, result.get("pointed"))
     tags = analyse(walk, episode, scene, success=score.success).tags
     reason = None if score.success else _reason(walk, score)
@@ -148,10 +148,10 @@ def scored(
 
 
 def _score(
-    episode: Episode, walk: Trajectory, scene: Scene, contacts: Contacts | None, pointed: Any
+    episode: Episode, walk: Trajectory, scene: Scene, contacts: EpisodeContacts | None, pointed: Any
 ) -> EpisodeScore:
     walked = [viewpoint for viewpoint, _ in walk.poses]
-    asked, points = isinstance(pointed, Mapping), stood_at(walked, walk.points, scene)
+    asked, points = isinstance(pointed, Mapping), body_points(walked, walk.points, scene)
     (score,) = score_episodes(
         [episode],
         {episode.id: walked},
@@ -269,15 +269,15 @@ def read_scores(run: Path | str) -> RunScores:
     Raises:
         RunError: the folder is not an evaluation run, or is broken.
     """
-    found = scores_for(read_run_of(run, "navigate")["request"])
+    found = start_scores(read_run_of_kind(run, "navigate")["request"])
     fold_samples(run, found.add, "an episode")
     return found
 
 
-def scores_for(request: Mapping[str, Any]) -> RunScores:
+def start_scores(request: Mapping[str, Any]) -> RunScores:
     """Return empty run scores for a request as recorded in ``run.json``."""
     task, agent, model = (str(request.get(key)) for key in ("task", "agent", "model"))
-    found = RunScores(task, agent, model, oracle_of(request))
+    found = RunScores(task, agent, model, start_oracle(request))
     scenes = request.get("scenes")
     named = scenes.get("rooms_named") if isinstance(scenes, Mapping) else None
     found.rooms_named = named if isinstance(named, int) else 0
@@ -288,7 +288,7 @@ EFFORT = ("steps", "input_tokens", "output_tokens", "cost_usd", "seconds")
 """Effort measures of an episode, present if the source records them."""
 
 
-def spoken(name: str, value: float | None, sign: str = "") -> str:
+def format_metric(name: str, value: float | None, sign: str = "") -> str:
     """Format a metric or effort for tables: shares in per cent, metres and counts as numbers.
 
     Args:
@@ -300,23 +300,29 @@ def spoken(name: str, value: float | None, sign: str = "") -> str:
         return NOTHING
     if name in SHARES:
         return f"{100 * value:+.1f}" if sign else percent(value)
-    return f"{value:{sign}.2f}" if name in METRICS and abs(value) < 1_000 else number(value, sign)
+    return (
+        f"{value:{sign}.2f}"
+        if name in METRICS and abs(value) < 1_000
+        else format_number(value, sign)
+    )
 
 
-def ends_of(name: str, interval: Sequence[float], between: str, sign: str = "") -> str:
+def format_interval(name: str, interval: Sequence[float], between: str, sign: str = "") -> str:
     """Format both ends of an interval as in tables."""
-    return between.join(spoken(name, end, sign).removesuffix("%") for end in interval)
+    return between.join(format_metric(name, end, sign).removesuffix("%") for end in interval)
 
 
-def measured_cell(name: str, measured: Mapping[str, Any] | None, sign: str = "") -> str:
+def metric_cell(name: str, measured: Mapping[str, Any] | None, sign: str = "") -> str:
     """Format a metric's ``mean`` followed by its ``interval``, as in tables."""
     mean, ends = (None, None) if measured is None else (measured["mean"], measured["interval"])
-    said = spoken(name, mean, sign)
-    return f"{said} [{ends_of(name, ends, ', ', sign)}]" if ends and said != NOTHING else said
+    said = format_metric(name, mean, sign)
+    return (
+        f"{said} [{format_interval(name, ends, ', ', sign)}]" if ends and said != NOTHING else said
+    )
 
 
 @dataclass(frozen=True)
-class Trial:
+class FinishedSample:
     """One finished sample, reduced to what scoring needs.
 
     Attributes:
@@ -332,23 +338,23 @@ class Trial:
 
     id: str
     episode: Episode
-    path: list[str] | Invalid
+    path: list[str] | InvalidEpisode
     end: str
-    contacts: Contacts | None
+    contacts: EpisodeContacts | None
     points: tuple[Point3 | None, ...]
     pointed: Mapping[str, str | None]
     effort: Mapping[str, float | None]
 
 
-def read_trials(run: Path | str) -> Iterator[Trial]:
+def read_finished(run: Path | str) -> Iterator[FinishedSample]:
     """Yield the finished samples of a run, sorted by id, reduced to what scoring needs.
 
     Raises:
         RunError: the folder is not a run, or a line does not have the form of an episode.
     """
-    asked = read_run_of(run, "navigate")["request"].get("collision_threshold")
+    asked = read_run_of_kind(run, "navigate")["request"].get("collision_threshold")
     noticeable = float(asked) if isinstance(asked, int | float) else NOTICEABLE_M
-    for line in each_sample(run):
+    for line in iter_samples(run):
         try:
             yield _trial(line, noticeable)
         except (ValidationError, KeyError, TypeError, ValueError, AttributeError) as error:
@@ -359,7 +365,7 @@ def read_trials(run: Path | str) -> Iterator[Trial]:
             ) from None
 
 
-def effort_of(line: Mapping[str, Any]) -> dict[str, float | None]:
+def read_effort(line: Mapping[str, Any]) -> dict[str, float | None]:
     """Return the effort of a finished sample by ``EFFORT``; None for values not recorded."""
     usage, result = line.get("usage") or {}, line.get("result") or {}
     values = {
@@ -372,16 +378,16 @@ def effort_of(line: Mapping[str, Any]) -> dict[str, float | None]:
     return {name: float(v) if isinstance(v, int | float) else None for name, v in values.items()}
 
 
-def _trial(line: Mapping[str, Any], noticeable: float) -> Trial:
+def _trial(line: Mapping[str, Any], noticeable: float) -> FinishedSample:
     result = line["result"]
-    path = viewpoints_of(result["trajectory"])
+    path = read_viewpoints(result["trajectory"])
     touched, scores = result.get("contacts") or [], result.get("scores") or {}
     pointed = result.get("pointed")
     contacts = None
-    if (touched or "SR_telhop" in scores) and not isinstance(path, Invalid):
+    if (touched or "SR_telhop" in scores) and not isinstance(path, InvalidEpisode):
         metres = tuple(float(each["displacement"]) for each in touched)
-        contacts = Contacts(metres, len(path) - 1, noticeable)
-    return Trial(
+        contacts = EpisodeContacts(metres, len(path) - 1, noticeable)
+    return FinishedSample(
         line["id"],
         Episode.model_validate(result["episode"]),
         path,
@@ -389,5 +395,5 @@ def _trial(line: Mapping[str, Any], noticeable: float) -> Trial:
         contacts,
         floor_points(result["trajectory"]),
         {line["id"]: pointed.get("object")} if isinstance(pointed, Mapping) else {},
-        effort_of(line),
+        read_effort(line),
     )

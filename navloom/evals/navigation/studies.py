@@ -19,15 +19,15 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import UsageError
-from navloom.evals.navigation.published import physics_rows
+from navloom.evals.navigation.published_scores import physics_rows
 from navloom.evals.navigation.request import EvalRequest
-from navloom.evals.navigation.scores import measured_cell, spoken
-from navloom.evals.navigation.subset import failed_by, save_subset, whole_subset
-from navloom.evals.report.document import NOTHING, Table, percent
-from navloom.evals.report.paired_runs import Paired, compare_runs
-from navloom.evals.report.writers import keep_study
+from navloom.evals.navigation.scores import format_metric, metric_cell
+from navloom.evals.navigation.subset import failed_subset, read_failures, save_subset
+from navloom.evals.report.formatting import NOTHING, Table, percent
+from navloom.evals.report.report_files import save_study
+from navloom.evals.report.run_comparison import PairedMetric, compare_runs
 from navloom.evals.session import Session
-from navloom.evals.study import Study, check_arms, check_free
+from navloom.evals.study import Study, check_arms, check_study_folder
 from navloom.evals.tasks.registry import load_task
 
 _ALONE: dict[str, Any] = {"dialogue": False, "oracle": "off"}
@@ -76,7 +76,7 @@ def runs_table(
     title: str,
     note: str,
     runs: Mapping[str, Mapping[str, Any]],
-    differences: Mapping[str, Sequence[Paired]] | None = None,
+    differences: Mapping[str, Sequence[PairedMetric]] | None = None,
 ) -> Table:
     """Return a table of several runs, one row a run.
 
@@ -92,7 +92,7 @@ def runs_table(
         (
             name,
             str(run["episodes"]),
-            *(measured_cell(metric, run["metrics"].get(metric)) for metric in shown),
+            *(metric_cell(metric, run["metrics"].get(metric)) for metric in shown),
             *(_difference(metric, paired.get(name, ())) for metric in _PAIRED if paired),
             *_helped(run, paired.get(name, ())),
         )
@@ -111,7 +111,7 @@ def runs_table(
     return Table(title, note, ("run", "n", *shown, *more, *helped), rows, record=record)
 
 
-def _helped(run: Mapping[str, Any], paired: Sequence[Paired]) -> Iterator[str]:
+def _helped(run: Mapping[str, Any], paired: Sequence[PairedMetric]) -> Iterator[str]:
     """Yield the oracle cells of a run: knowledge, frequency, gain and giveaways."""
     took, oracle = run["an_episode"], run.get("oracle") or {}
     gained = _an_answer(run, paired)
@@ -119,13 +119,13 @@ def _helped(run: Mapping[str, Any], paired: Sequence[Paired]) -> Iterator[str]:
     yield str(oracle.get("knows", NOTHING))
     yield f"{took.get('questions', 0):.2f}"
     yield f"{took.get('oracle_calls', 0):.2f}"
-    yield NOTHING if gained is None else spoken("SR", gained, "+")
+    yield NOTHING if gained is None else format_metric("SR", gained, "+")
     yield ", ".join(told) or NOTHING
     yield f"{took.get('leaks', 0):.3f}"
     yield f"{took.get('steps', 0):.1f}"
 
 
-def _an_answer(run: Mapping[str, Any], paired: Sequence[Paired]) -> float | None:
+def _an_answer(run: Mapping[str, Any], paired: Sequence[PairedMetric]) -> float | None:
     """Return the success gained for each answer of an oracle, or None without answers."""
     said = sum(run["an_episode"].get(key, 0) for key in ("questions", "oracle_calls"))
     found = next((each for each in paired if each.metric == "SR"), None)
@@ -133,12 +133,12 @@ def _an_answer(run: Mapping[str, Any], paired: Sequence[Paired]) -> float | None
     return mean / said if said and mean is not None else None
 
 
-def _difference(metric: str, paired: Sequence[Paired]) -> str:
+def _difference(metric: str, paired: Sequence[PairedMetric]) -> str:
     found = next((each for each in paired if each.metric == metric), None)
     if found is None:
         return NOTHING
     difference = {"mean": found.difference.mean, "interval": found.difference.interval}
-    words = measured_cell(metric, difference, "+")
+    words = metric_cell(metric, difference, "+")
     return words if found.shown else f"{words}: no difference shown"
 
 
@@ -155,7 +155,7 @@ def compare_dialogue(request: EvalRequest, out: Path, session: Session | None = 
         UnfinishedError: a run was stopped or has errors; the same call continues it.
     """
     asked = {name: replace(request, **changes) for name, changes in DIALOGUE_ARMS.items()}
-    check_free(out)
+    check_study_folder(out)
     study = _study(request, session)
     runs = {name: study.run(each, out / name, part=True).scores for name, each in asked.items()}
     note = (
@@ -185,7 +185,7 @@ def study_oracle(
         UsageError: the navigator failed on no episode, or an arm is unknown.
     """
     chosen = _arms(request, arms)
-    check_free(out)
+    check_study_folder(out)
     plain = replace(request, **_ALONE, few_shot_failures=0, failures_from=None)
     study = _study(plain, session)
     base = study.run(plain, out / BASE, part=True).scores
@@ -208,7 +208,7 @@ def study_oracle(
     ).format("again")
     if request.prompts == "paper":
         note += " The paper's prompt has no questions, and so no dialogue."
-    if request.thinks_with.startswith("builtin/"):
+    if request.navigator_model.startswith("builtin/"):
         note += " Rules read no examples: failures-N cannot help a builtin model."
     against = _against("again", runs, out)
     return _kept(out, runs_table("Help on what it failed on", note, runs, against))
@@ -234,7 +234,7 @@ def study_bodies(
         UsageError: an arm is unknown.
     """
     check_arms(arms, PHYSICS_ARMS)
-    check_free(out)
+    check_study_folder(out)
     study = _study(request, session)
     runs = {
         name: study.run(replace(request, **changes), out / name, part=True).scores
@@ -261,14 +261,14 @@ def study_bodies(
 
 def _kept(out: Path, table: Table) -> Table:
     """Write a study's table to its folder with the runs it names, and return it."""
-    keep_study(out, [table], runs=[name.partition(",")[0] for name in table.record])
+    save_study(out, [table], runs=[name.partition(",")[0] for name in table.record])
     return table
 
 
 def _body_row(arm: Mapping[str, Any], run: Mapping[str, Any]) -> tuple[str, ...]:
     metrics = run["metrics"]
     means = (metrics[name]["mean"] if name in metrics else None for name in _SCORED)
-    cells = (spoken(name, mean) for name, mean in zip(_SCORED, means, strict=True))
+    cells = (format_metric(name, mean) for name, mean in zip(_SCORED, means, strict=True))
     return (arm["agent"], arm["waypoints"], arm["physics"], *cells)
 
 
@@ -312,20 +312,20 @@ def _above(runs: Mapping[str, Mapping[str, Any]]) -> str:
     return f" Above the bound, which is none here: {', '.join(above)}." if above else ""
 
 
-def _against(first: str, runs: Mapping[str, Any], out: Path) -> dict[str, Sequence[Paired]]:
+def _against(first: str, runs: Mapping[str, Any], out: Path) -> dict[str, Sequence[PairedMetric]]:
     others = [name for name in runs if name != first and (out / name).is_dir()]
     return {name: compare_runs(out / first, out / name).metrics for name in others}
 
 
 def _hard(request: EvalRequest, out: Path) -> Path:
     """Write the subset index of the episodes that the first run failed on."""
-    failed = failed_by([out / BASE])
+    failed = read_failures([out / BASE])
     if not failed.ids:
         raise UsageError(f"{out / BASE}: nothing failed, so there is nothing to help with")
     data = load_task(request.task, request.data, request.split, **dict(request.options))
-    return save_subset(whole_subset(data, failed.ids, runs=[BASE]), out / HARD)
+    return save_subset(failed_subset(data, failed.ids, runs=[BASE]), out / HARD)
 
 
 def _study(request: EvalRequest, session: Session | None) -> Study:
-    models = dict.fromkeys((request.thinks_with, request.oracle_model))
+    models = dict.fromkeys((request.navigator_model, request.oracle_model))
     return Study(list(models), session)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import DataError
-from navloom.evals.navigation.ground import MOST_POSITIONS, Invalid
+from navloom.evals.navigation.graph_distances import MOST_POSITIONS, InvalidEpisode
 from navloom.files import open_file
 from navloom.scenes.safe_files import repr_of
 
@@ -35,7 +35,7 @@ class SubmissionFault:
     """
 
     id: str
-    what: Invalid
+    what: InvalidEpisode
 
     def record(self) -> dict[str, str]:
         """Return the fault as JSON."""
@@ -80,19 +80,19 @@ def read_submission(path: Path | str) -> Submission:
         name = entry.get("instr_id") if isinstance(entry, dict) else None
         if not isinstance(name, str) or not name or len(name) > 200:
             said = f"expected an object with instr_id and trajectory, found {repr_of(entry)}"
-            nameless.append(SubmissionFault(f"[{k}]", Invalid("malformed", said)))
+            nameless.append(SubmissionFault(f"[{k}]", InvalidEpisode("malformed", said)))
             continue
         if name in seen:
             twice = f"it stands twice, as entries {seen[name]} and {k}"
-            faults[name] = SubmissionFault(name, Invalid("duplicate", twice))
+            faults[name] = SubmissionFault(name, InvalidEpisode("duplicate", twice))
             trajectories.pop(name, None)
             continue
         seen[name] = k
         named = entry.get("predObjId")
         if isinstance(named, str | int) and not isinstance(named, bool):
             pointed[name] = str(named)[:200]
-        found = viewpoints_of(entry.get("trajectory"))
-        if isinstance(found, Invalid):
+        found = read_viewpoints(entry.get("trajectory"))
+        if isinstance(found, InvalidEpisode):
             faults[name] = SubmissionFault(name, found)
         else:
             # Thousands of trajectories share a few hundred names, so each name is stored once.
@@ -100,7 +100,7 @@ def read_submission(path: Path | str) -> Submission:
     return Submission(len(entries), trajectories, faults, tuple(nameless), pointed)
 
 
-def viewpoints_of(trajectory: Any) -> list[str] | Invalid:
+def read_viewpoints(trajectory: Any) -> list[str] | InvalidEpisode:
     """Return the viewpoints of a trajectory in any accepted form, or its fault.
 
     Args:
@@ -108,25 +108,27 @@ def viewpoints_of(trajectory: Any) -> list[str] | Invalid:
             either, nested at most three deep.
     """
     if not isinstance(trajectory, list):
-        return Invalid("malformed", f"its trajectory is {repr_of(trajectory)}: expected a list")
+        return InvalidEpisode(
+            "malformed", f"its trajectory is {repr_of(trajectory)}: expected a list"
+        )
     found: list[str] = []
     for count, item in enumerate(_items(trajectory, _DEEPEST)):
-        if isinstance(item, Invalid):
+        if isinstance(item, InvalidEpisode):
             return item
         if count >= _MOST_ITEMS or len(found) > MOST_POSITIONS:
             said = f"its trajectory is too long: expected at most {MOST_POSITIONS:,} positions"
-            return Invalid("too_long", said)
+            return InvalidEpisode("too_long", said)
         if isinstance(item, str):
             found.append(item)
     return found
 
 
-def _items(values: list[Any], depth: int) -> Iterator[str | Invalid | None]:
-    """Yield the viewpoints in order, None for an angle, and ``Invalid`` for other values."""
+def _items(values: list[Any], depth: int) -> Iterator[str | InvalidEpisode | None]:
+    """Yield the viewpoints in order, None for an angle, and ``InvalidEpisode`` for other values."""
     for k, value in enumerate(values):
         if isinstance(value, list):
             if depth == 0:
-                yield Invalid("malformed", "its trajectory is nested beyond reason")
+                yield InvalidEpisode("malformed", "its trajectory is nested beyond reason")
             else:
                 yield from _items(value, depth - 1)
         elif isinstance(value, str):
@@ -134,7 +136,7 @@ def _items(values: list[Any], depth: int) -> Iterator[str | Invalid | None]:
         elif k and depth < _DEEPEST and (value is None or isinstance(value, int | float)):
             yield None
         else:
-            yield Invalid(
+            yield InvalidEpisode(
                 "malformed",
                 f"its trajectory holds {repr_of(value)}: expected [viewpoint, heading, elevation]",
             )

@@ -25,9 +25,9 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from navloom.errors import DataError, RunError, SceneError, UsageError
-from navloom.evals.quota import balanced, proportional
+from navloom.evals.quota import equal_shares, proportional_shares
 from navloom.evals.report.blocks import Bars, Scatter
-from navloom.evals.report.document import Table, percent
+from navloom.evals.report.formatting import Table, percent
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.files import write_run_file
@@ -57,7 +57,7 @@ class Subset(BaseModel):
     of: Annotated[int, Field(ge=1)]
     """Number of episodes it was drawn from."""
     of_sha256: _Sha256
-    """Hash of the ids it was drawn from; see :func:`hash_of`."""
+    """Hash of the ids it was drawn from; see :func:`hash_ids`."""
     sha256: _Sha256
     """Hash of the ids in it."""
     runs: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class Subset(BaseModel):
         if len(set(self.ids)) != len(self.ids):
             twice = Counter(self.ids).most_common(1)[0][0]
             raise ValueError(f"ids: expected each once, and '{twice}' stands twice")
-        if hash_of(self.ids) != self.sha256:
+        if hash_ids(self.ids) != self.sha256:
             raise ValueError("sha256: it is not that of the ids, so the file was changed by hand")
         return self
 
@@ -104,17 +104,17 @@ class Subset(BaseModel):
 _SUBSET = TypeAdapter(Subset)
 
 
-def hash_of(ids: Sequence[str]) -> str:
+def hash_ids(ids: Sequence[str]) -> str:
     """Return the SHA-256 of ids in their order, as hexadecimal digits."""
     return sha256("\n".join(ids).encode()).hexdigest()
 
 
-def item_of(episode: Episode) -> tuple[str, str]:
+def path_key(episode: Episode) -> tuple[str, str]:
     """Return the key that all instructions of one path share: scene and item."""
     return episode.scene, str(episode.columns.get("item", episode.id))
 
 
-def length_of(episode: Episode) -> float:
+def episode_length(episode: Episode) -> float:
     """Return an episode's path length in metres, or in hops if metres are not recorded."""
     metres = episode.columns.get("path_metres")
     return (
@@ -128,7 +128,7 @@ def bin_edges(episodes: Sequence[Episode], bins: int) -> list[float]:
     Returns:
         At most ``bins - 1`` rising lengths. A length equal to an edge is in the bin above it.
     """
-    lengths = [length_of(each) for each in {item_of(e): e for e in episodes}.values()]
+    lengths = [episode_length(each) for each in {path_key(e): e for e in episodes}.values()]
     cuts = np.quantile(lengths, np.linspace(0, 1, bins + 1)[1:-1])
     return sorted({round(float(cut), 4) for cut in cuts if min(lengths) < cut})
 
@@ -157,7 +157,7 @@ def build_subset(
     """
     items: dict[tuple[str, str], list[Episode]] = defaultdict(list)
     for episode in data.episodes:
-        items[item_of(episode)].append(episode)
+        items[path_key(episode)].append(episode)
     if not 1 <= n <= len(items) or bins < 1:
         raise UsageError(
             f"a subset of {n} episodes in {bins} bins: {data.task} {data.split} has {len(items)} "
@@ -171,14 +171,14 @@ def build_subset(
     groups = dict(sorted(by_category.items()))
     chosen: set[str] = set()
     sizes = [len(groups[category]) for category in groups]
-    for category, share in zip(groups, balanced(n, sizes), strict=True):
+    for category, share in zip(groups, equal_shares(n, sizes), strict=True):
         for item in _strata(groups[category], items, share, bins, rng):
             among = items[item]
             chosen.add(among[int(rng.integers(len(among)))].id)
     return _subset(data, chosen, seed=seed, bins=bins, options=options, runs=tuple(runs))
 
 
-def whole_subset(
+def failed_subset(
     data: TaskData,
     ids: Sequence[str],
     *,
@@ -238,12 +238,12 @@ def _strata(
     edges = bin_edges([items[item][0] for item in group], bins)
     cells: dict[tuple[int, int], list[tuple[str, str]]] = defaultdict(list)
     for item in group:
-        place = int(np.searchsorted(edges, length_of(items[item][0]), side="right"))
+        place = int(np.searchsorted(edges, episode_length(items[item][0]), side="right"))
         cells[scans.index(item[0]), place].append(item)
     sizes = np.zeros((len(scans), len(edges) + 1), dtype=np.int64)
     for cell, members in cells.items():
         sizes[cell] = len(members)
-    shares = proportional(share, sizes, rng)
+    shares = proportional_shares(share, sizes, rng)
     taken = []
     for cell in sorted(cells):
         drawn = rng.permutation(len(cells[cell]))[: shares[cell]]
@@ -258,8 +258,8 @@ def _subset(data: TaskData, chosen: set[str], **said: Any) -> Subset:
         task=data.task,
         split=data.split,
         of=len(data.episodes),
-        of_sha256=hash_of([episode.id for episode in data.episodes]),
-        sha256=hash_of(ids),
+        of_sha256=hash_ids([episode.id for episode in data.episodes]),
+        sha256=hash_ids(ids),
         ids=ids,
         method="failed-by" if said["runs"] else "stratified",
         **said,
@@ -273,7 +273,7 @@ def _said(options: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True)
-class Failed:
+class CommonFailures:
     """Episodes that every one of some runs failed on.
 
     Attributes:
@@ -295,7 +295,7 @@ class Failed:
     left_out: int
 
 
-def failed_by(runs: Sequence[Path]) -> Failed:
+def read_failures(runs: Sequence[Path]) -> CommonFailures:
     """Read the episodes that every run failed on.
 
     Args:
@@ -320,7 +320,7 @@ def failed_by(runs: Sequence[Path]) -> Failed:
     by_all = set.intersection(*(set(each) for each in ended))
     by_any = set.union(*(set(each) for each in ended))
     ids = sorted(name for name in by_all if all(each[name] for each in ended))
-    return Failed(
+    return CommonFailures(
         **asked[0], ids=tuple(ids), finished=len(by_all), left_out=len(by_any) - len(by_all)
     )
 
@@ -361,7 +361,7 @@ _WORD_BINS = (10, 20, 30, 40)
 
 
 @dataclass(frozen=True)
-class Axis:
+class SubsetAxis:
     """Distribution of one property of episodes, in the split and in the subset.
 
     Attributes:
@@ -391,7 +391,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Spread:
+class SubsetQuantiles:
     """Mean and ``QUANTILES`` of a number, in the split and in the subset."""
 
     name: str
@@ -405,7 +405,9 @@ class Spread:
         return {"of": self.name, **{k: dict(zip(keys, v, strict=True)) for k, v in sides.items()}}
 
 
-def axes_of(full: Sequence[Episode], part: Sequence[Episode], *, bins: int = BINS) -> list[Axis]:
+def compare_axes(
+    full: Sequence[Episode], part: Sequence[Episode], *, bins: int = BINS
+) -> list[SubsetAxis]:
     """Return the distributions by which a subset is compared with its split.
 
     Args:
@@ -420,7 +422,9 @@ def axes_of(full: Sequence[Episode], part: Sequence[Episode], *, bins: int = BIN
     edges = bin_edges(full, bins)
     found = [
         _axis("scene", full, part, lambda episode: episode.scene),
-        _axis("path length", full, part, lambda episode: _range(edges, length_of(episode), " m")),
+        _axis(
+            "path length", full, part, lambda episode: _range(edges, episode_length(episode), " m")
+        ),
         _axis(
             "instruction",
             full,
@@ -433,19 +437,19 @@ def axes_of(full: Sequence[Episode], part: Sequence[Episode], *, bins: int = BIN
     return [axis for axis in found if len(axis.rows) > 1]
 
 
-def spreads_of(full: Sequence[Episode], part: Sequence[Episode]) -> list[Spread]:
+def compare_quantiles(full: Sequence[Episode], part: Sequence[Episode]) -> list[SubsetQuantiles]:
     """Return mean and quantiles of path length (m) and instruction length (words)."""
     numbers: list[tuple[str, Callable[[Episode], float]]] = [
-        ("path length (m)", length_of),
+        ("path length (m)", episode_length),
         ("instruction (words)", _words),
     ]
     return [
-        Spread(name, _numbers([of(e) for e in full]), _numbers([of(e) for e in part]))
+        SubsetQuantiles(name, _numbers([of(e) for e in full]), _numbers([of(e) for e in part]))
         for name, of in numbers
     ]
 
 
-def shares_table(axes: Sequence[Axis]) -> Table:
+def shares_table(axes: Sequence[SubsetAxis]) -> Table:
     """Return one table of all axes: values with counts and shares, and the distances."""
     rows = [
         (axis.name, name, str(a), str(b), percent(x), percent(y), f"{axis.distance:.4f}")
@@ -458,7 +462,7 @@ def shares_table(axes: Sequence[Axis]) -> Table:
     return Table("", "", header, tuple(rows))
 
 
-def spread_table(spreads: Sequence[Spread]) -> Table:
+def quantile_table(spreads: Sequence[SubsetQuantiles]) -> Table:
     """Return a table of means and quantiles, the split above the subset."""
     rows = tuple(
         (spread.name, side, *(f"{value:.2f}" for value in values))
@@ -470,9 +474,11 @@ def spread_table(spreads: Sequence[Spread]) -> Table:
 
 def _axis(
     name: str, full: Sequence[Episode], part: Sequence[Episode], value: Callable[[Episode], str]
-) -> Axis:
+) -> SubsetAxis:
     whole, some = Counter(map(value, full)), Counter(map(value, part))
-    return Axis(name, tuple((each, whole[each], some[each]) for each in sorted(whole, key=_key)))
+    return SubsetAxis(
+        name, tuple((each, whole[each], some[each]) for each in sorted(whole, key=_key))
+    )
 
 
 def _key(value: str) -> tuple[float, str]:
@@ -508,25 +514,25 @@ _MOST_VALUES = 40
 
 
 def subset_chart(
-    axes: Sequence[Axis], full: Sequence[Episode], part: Sequence[Episode]
+    axes: Sequence[SubsetAxis], full: Sequence[Episode], part: Sequence[Episode]
 ) -> list[Bars | Scatter]:
     """Return charts of path lengths, and of the shares on each axis, in subset and split.
 
     Args:
-        axes: axes of :func:`axes_of`.
+        axes: axes of :func:`compare_axes`.
         full: the whole split.
         part: the subset.
     """
-    from navloom.evals.report.chart import pairs, spread
+    from navloom.evals.report.block_chart import cumulative_scatter, paired_bars
 
     sides = ((f"full ({len(full)})", full), (f"subset ({len(part)})", part))
-    lengths = {name: [length_of(each) for each in held] for name, held in sides}
+    lengths = {name: [episode_length(each) for each in held] for name, held in sides}
     shares = (
-        pairs(
+        paired_bars(
             f"{axis.name}: total variation {axis.distance:.4f}",
             [(name.removeprefix("mp3d:")[:20], a, b) for name, a, b in axis.shares[:_MOST_VALUES]],
             (sides[0][0], sides[1][0]),
         )
         for axis in axes
     )
-    return [spread("path length", "metres", "share of episodes", lengths), *shares]
+    return [cumulative_scatter("path length", "metres", "share of episodes", lengths), *shares]

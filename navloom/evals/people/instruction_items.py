@@ -18,23 +18,23 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from navloom.errors import NavloomError, UsageError
 from navloom.evals.navcraft.export import export_lines
-from navloom.evals.navigation.walked import walked_by
-from navloom.evals.people.form import Form
+from navloom.evals.navigation.embodied_graph import recorded_graph
 from navloom.evals.people.rated_items import (
     Note,
+    answer_places,
+    block_records,
     examples_block,
-    lines_of,
-    passed_block,
-    places_of,
-    records,
-    told_block,
+    iter_json_lines,
+    path_block,
+    path_rooms_block,
+    text_block,
     view_blocks,
-    way_block,
 )
-from navloom.evals.people.study_folder import Item
+from navloom.evals.people.rating_form import RatingForm
+from navloom.evals.people.study_folder import RatedItem
 from navloom.evals.report.blocks import Block
 from navloom.evals.run_folder import read_run, read_samples
-from navloom.evals.run_scenes import run_scene
+from navloom.evals.run_scenes import load_run_scene
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
 from navloom.plugins import load_plugin
@@ -72,7 +72,7 @@ class Instruction:
     episode: Episode | None = None
 
 
-class _Line(BaseModel):
+class _InstructionLine(BaseModel):
     """A line of a file of instructions."""
 
     model_config = ConfigDict(extra="ignore")
@@ -126,21 +126,21 @@ def _of_run(run: Path, note: Note) -> Iterator[Instruction]:
     kind, model = said.get("kind"), str((said.get("request") or {}).get("model") or run.name)
     if kind in ("single", "collab"):
         for line in export_lines(run):
-            yield from _of_task(line, lambda name: run_scene(run, name), model, note)
+            yield from _of_task(line, lambda name: load_run_scene(run, name), model, note)
         return
     if kind != "navigate":
         raise UsageError(
             f"{run} is a run of '{str(kind)[:40]}', which holds no instructions: name one of"
             " `navloom eval` or `navloom synth`"
         )
-    walked = walked_by(said["request"])
+    walked = recorded_graph(said["request"])
     for sample in read_samples(run):
         result = sample.get("result")
         try:
             episode = Episode.model_validate(
                 result.get("episode") if isinstance(result, dict) else None
             )
-            scene = walked(run_scene(run, episode.scene))
+            scene = walked(load_run_scene(run, episode.scene))
         except ValidationError as error:
             note(f"{sample['id']} is left out: {first_problem(error)}")
         except NavloomError as error:
@@ -152,13 +152,13 @@ def _of_run(run: Path, note: Note) -> Iterator[Instruction]:
 
 def _of_file(path: Path, note: Note) -> Iterator[Instruction]:
     names = SceneLookup(None)
-    for number, line in lines_of(path, note):
+    for number, line in iter_json_lines(path, note):
         if "phase_1" in line:
             model = str((line.get("navloom") or {}).get("model") or path.stem)
             yield from _of_task(line, names.load, model, note)
             continue
         try:
-            read = _Line.model_validate(line)
+            read = _InstructionLine.model_validate(line)
             scene = names.load(read.scene)
         except ValidationError as error:
             note(f"{path} line {number} is left out: {first_problem(error)}")
@@ -173,13 +173,13 @@ def _of_task(
     line: Mapping[str, Any], load: Callable[[str], Scene], model: str, note: Note
 ) -> Iterator[Instruction]:
     """Yield robot_1's instruction of a NavCraft task, with its own path."""
-    from navloom.evals.navcraft.relay_map import placed_task
+    from navloom.evals.navcraft.relay_map import build_relay_task
     from navloom.tools.navcraft.relay_schedule import schedule_solo
 
     name = str((line.get("navloom") or {}).get("id") or "a task")
     try:
         scene = load(str(line["scene"]))
-        task = placed_task(scene, line)
+        task = build_relay_task(scene, line)
         path = tuple(stop.node for stop in schedule_solo(task))
         text = str(line["phase_1"]["Task instruction"])
     except (NavloomError, ValidationError, KeyError, TypeError) as error:
@@ -188,25 +188,25 @@ def _of_task(
         yield Instruction(name, scene, text, path, model, "model")
 
 
-def _blocks(form: Form, one: Instruction, examples: Block | None = None) -> list[Block]:
+def _blocks(form: RatingForm, one: Instruction, examples: Block | None = None) -> list[Block]:
     made: dict[str, Callable[[], list[Block]]] = {
-        "instruction": lambda: [told_block(one.text)],
-        "path": lambda: [way_block(one.scene, one.path)],
-        "rooms": lambda: [passed_block(one.scene, one.path)] if one.path else [],
+        "instruction": lambda: [text_block(one.text)],
+        "path": lambda: [path_block(one.scene, one.path)],
+        "rooms": lambda: [path_rooms_block(one.scene, one.path)] if one.path else [],
         "views": lambda: view_blocks(one.scene, one.path),
         "examples": lambda: [examples] if examples else [],
     }
     return [block for part in form.shows for block in made[part]()]
 
 
-def instruction_items(form: Form, said: Sequence[Instruction]) -> Iterator[Item]:
+def instruction_items(form: RatingForm, said: Sequence[Instruction]) -> Iterator[RatedItem]:
     """Make an item of each instruction."""
     for number, one in enumerate(said):
-        yield Item(
+        yield RatedItem(
             id=f"i{number:04}",
             scene=one.scene.uri,
-            blocks=records(_blocks(form, one)),
-            places=places_of(one.scene, form),
+            blocks=block_records(_blocks(form, one)),
+            places=answer_places(one.scene, form),
             tags=_tags(one),
         )
 
@@ -217,7 +217,9 @@ def _tags(one: Instruction) -> dict[str, str]:
     return {**tags, "kind": kind} if kind else tags
 
 
-def author_items(form: Form, said: Sequence[Instruction], seed: int) -> Iterator[Item]:
+def authorship_items(
+    form: RatingForm, said: Sequence[Instruction], seed: int
+) -> Iterator[RatedItem]:
     """Make items that ask which of two writers wrote an instruction.
 
     Raises:
@@ -253,17 +255,17 @@ def author_items(form: Form, said: Sequence[Instruction], seed: int) -> Iterator
     lots.shuffle(asked)
     for number, one in enumerate(asked):
         truth: dict[str, Any] = {"writer": names[one.author], "maker": one.maker}
-        yield Item(
+        yield RatedItem(
             id=f"i{number:04}",
             scene=one.scene.uri,
-            blocks=records(_blocks(form, one, examples)),
-            places=places_of(one.scene, form),
+            blocks=block_records(_blocks(form, one, examples)),
+            places=answer_places(one.scene, form),
             references={"truth": truth},
             tags=_tags(one),
         )
 
 
-def walk_items(form: Form, said: Sequence[Instruction], note: Note) -> Iterator[Item]:
+def walk_items(form: RatingForm, said: Sequence[Instruction], note: Note) -> Iterator[RatedItem]:
     """Make items of episodes to walk; raters see the instruction, the server has the rest."""
     can_be_walked = load_plugin("navloom.walks", "fits", "A study of walks", UsageError)
     number = 0
@@ -275,11 +277,11 @@ def walk_items(form: Form, said: Sequence[Instruction], note: Note) -> Iterator[
         if not can_be_walked(one.scene, episode, form.motion):
             note(f"{one.of} is left out: a person's body does not get from its start to its goal")
             continue
-        yield Item(
+        yield RatedItem(
             id=f"i{number:04}",
             page="walk",
             scene=one.scene.uri,
-            blocks=records(_blocks(form, one)),
+            blocks=block_records(_blocks(form, one)),
             tags=_tags(one),
             task={"episode": episode.model_dump(mode="json")},
         )

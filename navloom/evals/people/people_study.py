@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import RunError, UsageError
-from navloom.evals.people.form import Form
 from navloom.evals.people.instruction_items import (
-    author_items,
+    authorship_items,
     instruction_items,
     read_instructions,
     walk_items,
@@ -25,24 +24,25 @@ from navloom.evals.people.instruction_items import (
 from navloom.evals.people.rated_items import (
     grade_form,
     grade_items,
-    read_judged,
+    read_judge_run,
     read_relays,
     relay_items,
 )
+from navloom.evals.people.rating_form import RatingForm
 from navloom.evals.people.study_folder import (
     MOST_ITEMS,
-    Item,
-    People,
+    PeopleStudy,
+    RatedItem,
     Rater,
-    is_people,
-    make_people,
-    read_people,
+    is_people_study,
+    read_people_study,
+    write_people_study,
 )
 from navloom.files import check_writable
 
 
-def assign(
-    items: Sequence[Item], names: Sequence[str], form: Form, seed: int
+def assign_items(
+    items: Sequence[RatedItem], names: Sequence[str], form: RatingForm, seed: int
 ) -> tuple[tuple[Rater, ...], int]:
     """Assign items to raters.
 
@@ -59,7 +59,7 @@ def assign(
     lots = random.Random(seed)
     wanted = min(form.overlap, len(names))
     room = form.each if form.each is not None else len(items)
-    dealt: dict[str, list[Item]] = {name: [] for name in names}
+    dealt: dict[str, list[RatedItem]] = {name: [] for name in names}
     homes: dict[str, set[str]] = defaultdict(set)
     lacking = 0
     for item in lots.sample(list(items), len(items)):
@@ -85,8 +85,8 @@ MADE = 60
 """Default number of instructions generated in homes."""
 
 
-def study_people(
-    form: Form,
+def prepare_study(
+    form: RatingForm,
     sources: Sequence[str],
     out: Path,
     *,
@@ -94,7 +94,7 @@ def study_people(
     n: int | None = None,
     seed: int = 0,
     note: Note = lambda _: None,
-) -> People:
+) -> PeopleStudy:
     """Create a people study, or read an existing one with the same request.
 
     Args:
@@ -117,8 +117,8 @@ def study_people(
         "n": n,
         "seed": seed,
     }
-    if is_people(out):
-        people = read_people(out)
+    if is_people_study(out):
+        people = read_people_study(out)
         if people.file.request != asked:
             was = people.file.request
             differs = next((key for key in asked if was.get(key) != asked[key]), "form")
@@ -135,7 +135,7 @@ def study_people(
     if len(chosen) > MOST_ITEMS:
         raise UsageError(f"over {MOST_ITEMS:,} items: take fewer with --n")
     names = [f"rater-{number:0{len(str(raters))}}" for number in range(1, raters + 1)]
-    dealt, lacking = assign(chosen, names, form, seed)
+    dealt, lacking = assign_items(chosen, names, form, seed)
     if lacking:
         note(
             f"{lacking} ratings are nobody's: {raters} raters are too few for"
@@ -147,12 +147,12 @@ def study_people(
             " few; take fewer --raters or more items"
         )
     out.mkdir(parents=True, exist_ok=True)
-    return make_people(out, form, chosen, dealt, seed=seed, request=asked)
+    return write_people_study(out, form, chosen, dealt, seed=seed, request=asked)
 
 
 def _items(
-    form: Form, sources: Sequence[str], n: int | None, most: int, seed: int, note: Note
-) -> tuple[Form, Iterator[Item]]:
+    form: RatingForm, sources: Sequence[str], n: int | None, most: int, seed: int, note: Note
+) -> tuple[RatingForm, Iterator[RatedItem]]:
     """Return the form as it is asked, and the items, drawn at random if ``n`` is given."""
 
     def drawn(every: Sequence[Any]) -> list[Any]:
@@ -166,12 +166,12 @@ def _items(
 
     if form.items == "authors":
         said = [one for each in sources for one in told_of(each, most)]
-        return form, islice(author_items(form, said, seed), n)
+        return form, islice(authorship_items(form, said, seed), n)
     if len(sources) != 1:
         raise UsageError(f"{len(sources)} sources: a study of {form.items} takes one")
     (source,) = sources
     if form.items == "grades":
-        told, lines = read_judged(Path(source))
+        told, lines = read_judge_run(Path(source))
         return grade_form(form, told), grade_items(told, drawn(lines), note)
     if form.items == "relays":
         return form, relay_items(form, drawn(read_relays(source, note)), note)

@@ -23,9 +23,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from navloom.evals.agreement import Agreed, Answers, Estimate, Value, agreed, ratio
-from navloom.evals.people.form import Answer, FormQuestion
-from navloom.evals.people.study_folder import Item, People
+from navloom.evals.agreement import (
+    Estimate,
+    RaterAgreement,
+    RaterAnswers,
+    Value,
+    estimate_ratio,
+    measure_agreement,
+)
+from navloom.evals.people.rating_form import Answer, FormQuestion
+from navloom.evals.people.study_folder import PeopleStudy, RatedItem
 from navloom.evals.report.intervals import Floats, Rate
 
 Verdict = Literal["better", "as good", "worse", "not told apart", "too few items"]
@@ -36,7 +43,7 @@ WITHIN_SHARE, WITHIN_STEPS = 0.1, 0.25
 
 
 @dataclass(frozen=True)
-class Against:
+class MajorityScore:
     """Score of a person or judge against a majority.
 
     Attributes:
@@ -51,7 +58,7 @@ class Against:
 
 
 @dataclass(frozen=True)
-class Beside:
+class JudgeComparison:
     """Comparison of a judge with all people or with one person.
 
     Attributes:
@@ -73,7 +80,7 @@ class Beside:
     verdict: Verdict
 
 
-class Others:
+class LeaveOneOut:
     """Leave-one-out comparison: each answer to a question against the other people.
 
     Args:
@@ -81,7 +88,7 @@ class Others:
         seed: seed of the bootstraps.
     """
 
-    def __init__(self, answers: Answers, seed: int = 0) -> None:
+    def __init__(self, answers: RaterAnswers, seed: int = 0) -> None:
         self.answers, self._seed = answers, seed
         self.steps = answers.level != "nominal"
         """True for a scale: scores are distances, and less is better."""
@@ -115,18 +122,18 @@ class Others:
     def _worth(self, place: float, due: float) -> float:
         return abs(place - due) if self.steps else float(place == due)
 
-    def person(self, name: str) -> Against:
+    def person(self, name: str) -> MajorityScore:
         """Score one person against the others."""
         row = self.answers.raters.index(name)
         mine = self._rater == row
         many = int((self.answers.codes[row] >= 0).sum())
         return self._against(self._item[mine], self._own[mine], many - int(mine.sum()))
 
-    def people(self) -> Against:
+    def people(self) -> MajorityScore:
         """Score all people, each against the others."""
         return self._against(self._item, self._own, len(self.answers.said) - len(self._own))
 
-    def judge(self, said: Mapping[str, Value]) -> Against:
+    def judge(self, said: Mapping[str, Value]) -> MajorityScore:
         """Score a judge against the majority of all people.
 
         Args:
@@ -138,7 +145,7 @@ class Others:
         worth = [self._worth(places[at], middle) for at, middle in due.items()]
         return self._against(np.array(list(due), np.int64), np.array(worth), len(places) - len(due))
 
-    def beside(self, name: str, said: Mapping[str, Value], person: str = "") -> Beside:
+    def beside(self, name: str, said: Mapping[str, Value], person: str = "") -> JudgeComparison:
         """Compare a judge with one person or all, on the items that both answered.
 
         Args:
@@ -154,7 +161,7 @@ class Others:
         its = np.array([self._worth(places[i], d) for i, d in zip(items, due, strict=True)])
         gain = own - its if self.steps else its - own
         difference, many = self._mean(items, gain), len(np.unique(items))
-        return Beside(
+        return JudgeComparison(
             judge=name,
             person=person,
             theirs=self._mean(items, own),
@@ -170,15 +177,15 @@ class Others:
         known = self.answers.columns
         return {known[item]: of.get(value, -1.0) for item, value in said.items() if item in known}
 
-    def _against(self, items: NDArray[np.int64], worth: Floats, ties: int) -> Against:
-        return Against(self._mean(items, worth), len(items), ties)
+    def _against(self, items: NDArray[np.int64], worth: Floats, ties: int) -> MajorityScore:
+        return MajorityScore(self._mean(items, worth), len(items), ties)
 
     def _mean(self, items: NDArray[np.int64], worth: Floats) -> Estimate:
         """Estimate the mean over answers; the bootstrap draws items."""
         sums = np.zeros((len(self.answers.items), 2))
         np.add.at(sums[:, 0], items, worth)
         np.add.at(sums[:, 1], items, 1.0)
-        return ratio(sums, self._seed)
+        return estimate_ratio(sums, self._seed)
 
     def _verdict(self, difference: Estimate, items: int) -> Verdict:
         if difference.low is None or difference.high is None or items < LEAST_ITEMS:
@@ -211,14 +218,14 @@ class QuestionAnswers:
     said: dict[tuple[str, str], Value] = field(default_factory=dict)
     known: defaultdict[str, dict[str, Value]] = field(default_factory=lambda: defaultdict(dict))
 
-    def answers(self) -> Answers:
+    def answers(self) -> RaterAnswers:
         """Return the answers as a table."""
         scale = self.question.kind == "scale"
         order = tuple(range(self.question.low, self.question.high + 1)) if scale else ()
-        return Answers(self.said, "ordinal" if scale else "nominal", order)
+        return RaterAnswers(self.said, "ordinal" if scale else "nominal", order)
 
 
-def asked(people: People) -> tuple[list[QuestionAnswers], int]:
+def collect_answers(people: PeopleStudy) -> tuple[list[QuestionAnswers], int]:
     """Collect answers by countable question; also return the number of invalid answers.
 
     An answer is invalid if the form or the file was changed since.
@@ -249,7 +256,7 @@ def asked(people: People) -> tuple[list[QuestionAnswers], int]:
     return list(found.values()), strange
 
 
-def _values(question: FormQuestion, answer: Answer, item: Item) -> Mapping[str, Value] | None:
+def _values(question: FormQuestion, answer: Answer, item: RatedItem) -> Mapping[str, Value] | None:
     try:
         question.check(answer, item.places)
     except ValueError:
@@ -258,7 +265,7 @@ def _values(question: FormQuestion, answer: Answer, item: Item) -> Mapping[str, 
 
 
 @dataclass(frozen=True)
-class Chance:
+class ChanceTest:
     """Accuracy of a person, majority or judge, tested against guessing.
 
     Attributes:
@@ -275,7 +282,7 @@ class Chance:
 
 
 @dataclass(frozen=True)
-class Apart:
+class DisputedItem:
     """An item on which people disagree.
 
     Attributes:
@@ -316,18 +323,18 @@ class QuestionResult:
     """
 
     name: str
-    agreed: Agreed
+    agreed: RaterAgreement
     pairs: tuple[int, int]
     counts: Mapping[Value, int]
     majorities: int
     ties: int
     steps: bool
-    persons: Mapping[str, Against]
-    people: Against
-    judges: Mapping[str, Against]
-    beside: tuple[Beside, ...]
-    chance: tuple[Chance, ...]
-    apart: tuple[Apart, ...]
+    persons: Mapping[str, MajorityScore]
+    people: MajorityScore
+    judges: Mapping[str, MajorityScore]
+    beside: tuple[JudgeComparison, ...]
+    chance: tuple[ChanceTest, ...]
+    apart: tuple[DisputedItem, ...]
     means: Mapping[tuple[str, str], tuple[Estimate, int]]
 
     def record(self) -> dict[str, Any]:
@@ -350,8 +357,8 @@ class QuestionResult:
         }
 
 
-def result_of(
-    asked: QuestionAnswers, items: Mapping[str, Item], *, seed: int = 0
+def score_question(
+    asked: QuestionAnswers, items: Mapping[str, RatedItem], *, seed: int = 0
 ) -> QuestionResult:
     """Compute all results of one question.
 
@@ -361,7 +368,7 @@ def result_of(
         seed: seed of the bootstraps.
     """
     answers = asked.answers()
-    others = Others(answers, seed)
+    others = LeaveOneOut(answers, seed)
     several = np.flatnonzero(answers.counts.sum(axis=1) > 1)
     most = [answers.majority(answers.items[at]) for at in several]
     alike, pairs = answers.pairs.sum(axis=0)
@@ -373,7 +380,7 @@ def result_of(
     ]
     return QuestionResult(
         name=asked.name,
-        agreed=agreed(answers, seed=seed),
+        agreed=measure_agreement(answers, seed=seed),
         pairs=(int(alike), int(pairs)),
         counts=dict(zip(answers.values, answers.counts.sum(axis=0).tolist(), strict=True)),
         majorities=sum(len(each) == 1 for each in most),
@@ -389,7 +396,7 @@ def result_of(
     )
 
 
-def _chances(asked: QuestionAnswers, answers: Answers) -> Iterator[Chance]:
+def _chances(asked: QuestionAnswers, answers: RaterAnswers) -> Iterator[ChanceTest]:
     """Yield accuracies of a choice with known truth: all answers, majority, people, judges.
 
     Answers to one item are dependent; the lines after the first have one answer for each item.
@@ -412,14 +419,14 @@ def _chances(asked: QuestionAnswers, answers: Answers) -> Iterator[Chance]:
             yield _chance(judge, its, guess)
 
 
-def _chance(who: str, right: Sequence[bool], guess: float) -> Chance:
+def _chance(who: str, right: Sequence[bool], guess: float) -> ChanceTest:
     from scipy.stats import binomtest
 
     p = binomtest(sum(right), len(right), guess).pvalue if right else 1.0
-    return Chance(who, Rate(sum(right), len(right)), guess, float(p))
+    return ChanceTest(who, Rate(sum(right), len(right)), guess, float(p))
 
 
-def _apart(name: str, answers: Answers) -> Iterator[Apart]:
+def _apart(name: str, answers: RaterAnswers) -> Iterator[DisputedItem]:
     found = []
     for item, counts in zip(answers.items, answers.counts, strict=True):
         many = int(counts.sum())
@@ -431,17 +438,17 @@ def _apart(name: str, answers: Answers) -> Iterator[Apart]:
         said = [(v, int(n)) for v, n in zip(answers.values, counts, strict=True) if n]
         said.sort(key=lambda each: -each[1])
         apart = float(far.sum() / (many * (many - 1)))
-        found.append(Apart(item, name, tuple(said), apart, answers.majority(item)))
+        found.append(DisputedItem(item, name, tuple(said), apart, answers.majority(item)))
     yield from sorted(found, key=lambda each: (-each.apart, each.item))
 
 
 def _means(
-    answers: Answers, items: Mapping[str, Item], seed: int
+    answers: RaterAnswers, items: Mapping[str, RatedItem], seed: int
 ) -> Iterator[tuple[tuple[str, str], tuple[Estimate, int]]]:
     """Yield means of a scale over all items and by tag; the bootstrap draws items."""
     values = np.array([float(each) for each in answers.values])
     sums = np.stack([answers.counts @ values, answers.counts.sum(axis=1)], axis=1).astype(float)
-    yield ("", ""), (ratio(sums, seed), len(sums))
+    yield ("", ""), (estimate_ratio(sums, seed), len(sums))
     groups: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for at, item in enumerate(answers.items):
         for tag, value in items[item].tags.items():
@@ -450,7 +457,7 @@ def _means(
         enough = len(answers.items) >= _LEAST_OF_GROUP * len(by_value)
         if 1 < len(by_value) <= _MOST_GROUPS and enough:
             for value, rows in sorted(by_value.items()):
-                yield (tag, value), (ratio(sums[rows], seed), len(rows))
+                yield (tag, value), (estimate_ratio(sums[rows], seed), len(rows))
 
 
 FAST = 1 / 3
@@ -461,7 +468,7 @@ LEAST_SAME, RARE = 5, 0.01
 
 
 @dataclass(frozen=True)
-class Habits:
+class RaterHabits:
     """Completion, speed and answer patterns of one rater.
 
     Attributes:
@@ -504,7 +511,7 @@ class Habits:
         return "; ".join(said)
 
 
-def habits(people: People, asked: Sequence[QuestionAnswers]) -> list[Habits]:
+def rater_habits(people: PeopleStudy, asked: Sequence[QuestionAnswers]) -> list[RaterHabits]:
     """Return the habits of all raters, in the study's order."""
     counted = people.counted()
     every = [each.seconds for said in counted.values() for each in said.values()]
@@ -517,7 +524,7 @@ def habits(people: People, asked: Sequence[QuestionAnswers]) -> list[Habits]:
         mine = counted[rater.name]
         seconds = [each.seconds for each in mine.values()]
         found.append(
-            Habits(
+            RaterHabits(
                 name=rater.name,
                 asked=len(rater.items),
                 answered=len(mine),

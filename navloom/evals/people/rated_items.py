@@ -23,11 +23,11 @@ import numpy as np
 from pydantic import ValidationError
 
 from navloom.errors import NavloomError, UsageError
-from navloom.evals.navcraft.dataset import MOST_BYTES as MOST_TASK
+from navloom.evals.navcraft.dataset_check import MOST_BYTES as MOST_TASK
 from navloom.evals.navcraft.export import export_lines
-from navloom.evals.navcraft.relay_map import placed_task
-from navloom.evals.people.form import Answer, Form, FormOption, FormQuestion
-from navloom.evals.people.study_folder import Item
+from navloom.evals.navcraft.relay_map import build_relay_task
+from navloom.evals.people.rating_form import Answer, FormOption, FormQuestion, RatingForm
+from navloom.evals.people.study_folder import RatedItem
 from navloom.evals.report.blocks import (
     Block,
     Grid,
@@ -35,14 +35,14 @@ from navloom.evals.report.blocks import (
     MapRoute,
     Picture,
     Prose,
-    Said,
     SceneMap,
     Transcript,
-    record_of,
+    Utterance,
+    block_to_json,
 )
-from navloom.evals.report.document import NOTHING, Table, photo
+from navloom.evals.report.formatting import NOTHING, Table, encode_jpeg
 from navloom.evals.run_folder import read_run, read_samples
-from navloom.evals.run_scenes import run_scene, scene_rooms, spots_of
+from navloom.evals.run_scenes import load_run_scene, scene_rooms, viewpoints_on_plan
 from navloom.files import open_file
 from navloom.models.model_spec import read_spec
 from navloom.scenes.distances import heading_to
@@ -63,7 +63,7 @@ _WIDE = 1024
 Note = Callable[[str], None]
 
 
-def lines_of(path: Path, note: Note) -> Iterator[tuple[int, dict[str, Any]]]:
+def iter_json_lines(path: Path, note: Note) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of a JSON-lines file with line numbers; note every other line.
 
     Raises:
@@ -86,19 +86,19 @@ def lines_of(path: Path, note: Note) -> Iterator[tuple[int, dict[str, Any]]]:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
 
 
-def told_block(text: str, title: str = "Instruction") -> Prose:
+def text_block(text: str, title: str = "Instruction") -> Prose:
     """Return the rated text as a block."""
     return Prose(title=title, text=text)
 
 
-def way_block(scene: Scene, path: Sequence[str]) -> SceneMap:
+def path_block(scene: Scene, path: Sequence[str]) -> SceneMap:
     """Return a path on its plan, from start to goal, without viewpoints that the scene lacks.
 
     Args:
         scene: the scene.
         path: viewpoints.
     """
-    spots = spots_of(scene, path)
+    spots = viewpoints_on_plan(scene, path)
     marks = []
     if spots:
         marks = [MapMark("start", spots[0]), MapMark("goal", spots[-1])]
@@ -106,7 +106,7 @@ def way_block(scene: Scene, path: Sequence[str]) -> SceneMap:
     return SceneMap(title="The way", scene=scene.uri, routes=route, marks=tuple(marks))
 
 
-def passed_block(scene: Scene, path: Sequence[str]) -> Prose:
+def path_rooms_block(scene: Scene, path: Sequence[str]) -> Prose:
     """Return the rooms along a path, in order, as text."""
     known = scene.viewpoint_by_id
     regions = (known[name].region for name in path if name in known)
@@ -133,7 +133,7 @@ def view_blocks(scene: Scene, path: Sequence[str]) -> list[Block]:
         except NavloomError:
             return []
         said = f"What is seen {names[place]}: to the left, in front, to the right and behind"
-        blocks.append(Picture(data=photo(image, _WIDE), alt=said, note=f"{said}."))
+        blocks.append(Picture(data=encode_jpeg(image, _WIDE), alt=said, note=f"{said}."))
     return blocks
 
 
@@ -152,7 +152,7 @@ def rooms_block(scene: Scene) -> Grid:
     return Grid(Table("", "", header, rows, folded="The rooms in words"))
 
 
-def places_of(scene: Scene, form: Form) -> dict[str, tuple[str, ...]]:
+def answer_places(scene: Scene, form: RatingForm) -> dict[str, tuple[str, ...]]:
     """Return rooms with their assets, for place questions; {} if the form has none."""
     if all(each.kind != "place" for each in form.questions):
         return {}
@@ -162,13 +162,13 @@ def places_of(scene: Scene, form: Form) -> dict[str, tuple[str, ...]]:
 
 def examples_block(writers: Sequence[tuple[str, Iterable[str]]]) -> Transcript:
     """Return example texts of each writer."""
-    said = [Said(name, text) for name, texts in writers for text in texts]
+    said = [Utterance(name, text) for name, texts in writers for text in texts]
     return Transcript(title="Other texts of both", said=tuple(said))
 
 
-def records(blocks: Iterable[Block]) -> tuple[dict[str, Any], ...]:
+def block_records(blocks: Iterable[Block]) -> tuple[dict[str, Any], ...]:
     """Return blocks as the JSON that an item stores."""
-    return tuple(record_of(each) for each in blocks)
+    return tuple(block_to_json(each) for each in blocks)
 
 
 _REASONS = ("judge_reasoning", "calibrate_reasoning", "calibrate_injections")
@@ -180,7 +180,7 @@ _ASIDE = re.compile(r"^(Job|Random seed): .*\n", re.MULTILINE)
 _MOST_TEXT = 24_000
 
 
-def read_judged(run: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def read_judge_run(run: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Read ``run.json`` and the lines of a judge run.
 
     Raises:
@@ -194,7 +194,7 @@ def read_judged(run: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     return said, read_samples(run)
 
 
-def grade_form(form: Form, said: Mapping[str, Any]) -> Form:
+def grade_form(form: RatingForm, said: Mapping[str, Any]) -> RatingForm:
     """Return the form, with the questions of a judge run if it has none of its own.
 
     Raises:
@@ -236,7 +236,7 @@ def _choice(name: str, text: str, options: Mapping[str, str]) -> FormQuestion:
 
 def grade_items(
     said: Mapping[str, Any], lines: Sequence[Mapping[str, Any]], note: Note
-) -> Iterator[Item]:
+) -> Iterator[RatedItem]:
     """Make items of a judge's lines; missing grades give no reference."""
     kind, model = str(said["kind"]), (said.get("request") or {}).get("model")
     judge = f"judge:{read_spec(str(model)).bare}" if model else "judge"
@@ -247,10 +247,10 @@ def grade_items(
             note(f"{str(line.get('id'))[:80]} is left out: its line does not say what was judged")
             continue
         references = {name: answers for name, answers in _known(kind, line, judge) if answers}
-        yield Item(
+        yield RatedItem(
             id=f"i{number:04}",
             scene="",
-            blocks=records(blocks),
+            blocks=block_records(blocks),
             references=references,
             tags={"of": str(line.get("id"))[:400], "home": str(line.get("scene") or "")[:400]},
         )
@@ -262,7 +262,7 @@ def _shown(kind: str, line: Mapping[str, Any]) -> Iterator[Block]:
     if kind in _PAIRS:
         for key in ("a", "b"):
             if isinstance(line.get(key), str):
-                yield told_block(line[key][:_MOST_TEXT], f"Task {key.upper()}")
+                yield text_block(line[key][:_MOST_TEXT], f"Task {key.upper()}")
         return
     result = line.get("result")
     prompt = result.get("prompt") if isinstance(result, Mapping) else None
@@ -325,9 +325,9 @@ def read_relays(source: str, note: Note) -> list[tuple[Mapping[str, Any], Scene]
     load: Callable[[str], Scene]
     if path.is_dir():
         lines = export_lines(path)
-        load = partial(run_scene, path)
+        load = partial(load_run_scene, path)
     else:
-        lines = [line for _, line in lines_of(path, note)]
+        lines = [line for _, line in iter_json_lines(path, note)]
         load = SceneLookup(None).load
     for line in lines:
         if not line.get("phase_2"):
@@ -350,13 +350,13 @@ def _name(line: Mapping[str, Any]) -> str:
 
 
 def relay_items(
-    form: Form, relays: list[tuple[Mapping[str, Any], Scene]], note: Note
-) -> Iterator[Item]:
+    form: RatingForm, relays: list[tuple[Mapping[str, Any], Scene]], note: Note
+) -> Iterator[RatedItem]:
     """Make items of relays; a relay that does not fit its home is left out."""
     number = 0
     for line, scene in relays:
         try:
-            task = placed_task(scene, line)
+            task = build_relay_task(scene, line)
             item = _item(f"i{number:04}", form, task, line)
         except (NavloomError, ValidationError, KeyError, TypeError) as error:
             note(f"{_name(line)} is left out: {str(error).partition(chr(10))[0][:200]}")
@@ -365,7 +365,7 @@ def relay_items(
         yield item
 
 
-def _item(name: str, form: Form, task: RelayTask, line: Mapping[str, Any]) -> Item:
+def _item(name: str, form: RatingForm, task: RelayTask, line: Mapping[str, Any]) -> RatedItem:
     plan, rest = line["phase_2"], line.get("navloom") or {}
     helper = str(plan["Collaborative robot start region"]["robot_2"])
     made: dict[str, Callable[[], Block]] = {
@@ -378,10 +378,10 @@ def _item(name: str, form: Form, task: RelayTask, line: Mapping[str, Any]) -> It
         plan["Transfer region"], rest.get("transfer_asset"), plan["Collaborative type"]
     )
     references = {"generator": chosen, **_optima(task, helper)}
-    return Item(
+    return RatedItem(
         id=name,
         scene=task.scene.uri,
-        blocks=records(made[part]() for part in form.shows),
+        blocks=block_records(made[part]() for part in form.shows),
         places=_places(task),
         references=references,
         tags={"of": _name(line), "home": task.scene.uri, "author": str(rest.get("model") or "")},
@@ -429,7 +429,7 @@ def _errand(task: RelayTask, helper: str) -> Prose:
 
 def _rules() -> Transcript:
     note = "Both robots are equally fast. The thing is put down at the place in between."
-    said = tuple(Said(name, text) for name, text in RULES)
+    said = tuple(Utterance(name, text) for name, text in RULES)
     return Transcript(title="Two ways to share it", said=said, note=note)
 
 

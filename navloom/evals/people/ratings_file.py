@@ -17,8 +17,8 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from navloom.errors import RunError, UsageError
-from navloom.evals.people.form import Known
-from navloom.evals.people.study_folder import RATINGS, Rating, ratings_form, read_people
+from navloom.evals.people.rating_form import StrictModel
+from navloom.evals.people.study_folder import RATINGS, Rating, ratings_line_form, read_people_study
 from navloom.files import JsonlFile, open_file
 from navloom.scenes.safe_files import first_problem
 
@@ -29,7 +29,7 @@ _LOCK = ".people.lock"
 _MOST_BYTES = 64_000_000
 
 
-class AnswersFile(Known):
+class SavedAnswers(StrictModel):
     """Answers saved by the offline form, which works without a server."""
 
     format: Literal["navloom.answers/1"] = ANSWERS_FORMAT
@@ -38,10 +38,10 @@ class AnswersFile(Known):
     ratings: Annotated[tuple[Rating, ...], Field(max_length=MOST_LINES)]
 
 
-_ANSWERS = TypeAdapter(AnswersFile)
+_ANSWERS = TypeAdapter(SavedAnswers)
 
 
-class RatingsFile:
+class RatingsWriter:
     """The ratings of a study, locked by this process for writing.
 
     Args:
@@ -57,8 +57,8 @@ class RatingsFile:
     def __init__(self, folder: Path) -> None:
         self._lock = _locked(folder)
         try:
-            self.people = read_people(folder)
-            self._file = JsonlFile(folder / RATINGS, form=ratings_form(self.people.file))
+            self.people = read_people_study(folder)
+            self._file = JsonlFile(folder / RATINGS, form=ratings_line_form(self.people.file))
         except BaseException:
             os.close(self._lock)
             raise
@@ -140,14 +140,14 @@ class RatingsFile:
             os.close(self._lock)
             self._lock = -1
 
-    def __enter__(self) -> RatingsFile:
+    def __enter__(self) -> RatingsWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
 
-def read_answers_file(path: Path) -> AnswersFile:
+def read_answers_file(path: Path) -> SavedAnswers:
     """Read the answers that an offline form saved.
 
     Raises:
@@ -170,7 +170,7 @@ def read_answers_file(path: Path) -> AnswersFile:
         raise UsageError(f"{path} holds no answers of a form of ours: {error}") from error
 
 
-def take_answers(folder: Path, files: Sequence[Path]) -> list[tuple[Path, int, int]]:
+def import_answers(folder: Path, files: Sequence[Path]) -> list[tuple[Path, int, int]]:
     """Import files of answers into a study.
 
     Returns:
@@ -179,7 +179,7 @@ def take_answers(folder: Path, files: Sequence[Path]) -> list[tuple[Path, int, i
     Raises:
         UsageError: a file is invalid or of another study; RunError: another process has the study.
     """
-    with RatingsFile(folder) as ratings:
+    with RatingsWriter(folder) as ratings:
         return [(path, ratings.read(path), len(read_answers_file(path).ratings)) for path in files]
 
 

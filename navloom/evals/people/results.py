@@ -9,19 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import NavloomError
-from navloom.evals.kinds import Shown
-from navloom.evals.navigation.scores import RunScores, measured_cell, scores_for
+from navloom.evals.navigation.scores import RunScores, metric_cell, start_scores
 from navloom.evals.people.question_results import (
     LEAST_ITEMS,
     WITHIN_SHARE,
     WITHIN_STEPS,
-    Against,
-    Habits,
+    MajorityScore,
     QuestionAnswers,
     QuestionResult,
-    asked,
-    habits,
-    result_of,
+    RaterHabits,
+    collect_answers,
+    rater_habits,
+    score_question,
 )
 from navloom.evals.people.study_folder import (
     BY_LOT,
@@ -29,14 +28,31 @@ from navloom.evals.people.study_folder import (
     PEOPLE,
     RATINGS,
     WALKS,
-    People,
-    is_people,
-    read_people,
+    PeopleStudy,
+    is_people_study,
+    read_people_study,
 )
-from navloom.evals.report.blocks import Bars, Block, Fact, Facts, Grid, Prose, Segment, to_sample
-from navloom.evals.report.document import NOTHING, Table, number, percent, rate_cell, with_ends
-from navloom.evals.report.writers import KeptReport, keep_report, write_markdown
+from navloom.evals.report.blocks import (
+    Bars,
+    Block,
+    Fact,
+    Facts,
+    Grid,
+    Prose,
+    Segment,
+    sample_address,
+)
+from navloom.evals.report.formatting import (
+    NOTHING,
+    Table,
+    format_number,
+    percent,
+    rate_cell,
+    with_interval,
+)
+from navloom.evals.report.report_files import SavedReport, save_report, write_markdown
 from navloom.evals.run_folder import read_run, read_samples
+from navloom.evals.run_kinds import CommandOutput
 
 MOST_APART = 30
 _MOST_PAIRS = 200
@@ -87,7 +103,7 @@ def mean_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
         cells = [each.means.get((tag, value)) for each in scales]
         items = max(many for _, many in filter(None, cells))
         means = (
-            NOTHING if cell is None else with_ends(cell[0].value, cell[0].interval, 2)
+            NOTHING if cell is None else with_interval(cell[0].value, cell[0].interval, 2)
             for cell in cells
         )
         rows.append((f"{tag}: {value}" if tag else "all items", str(items), *means))
@@ -110,7 +126,7 @@ def cohen_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
         yield Table(title, note, header, tuple(rows[:_MOST_PAIRS]), folded=folded)
 
 
-def beside_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
+def judge_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
     """Yield tables that compare each judge with all people, and with each person."""
     note = (
         f"{_INTERVALS} Against all: with the majority of all people; ties have none. Then each"
@@ -159,13 +175,13 @@ def _person_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
         yield Table(title, note, header, tuple(rows), folded=folded)
 
 
-def _against(each: QuestionResult, held: Against) -> tuple[str, str, str]:
+def _against(each: QuestionResult, held: MajorityScore) -> tuple[str, str, str]:
     return str(held.answers), str(held.ties), _mean(each, held.mean)
 
 
 def _mean(each: QuestionResult, mean: Any) -> str:
     """Format a share, or a distance in steps."""
-    return with_ends(mean.value, mean.interval, 2) if each.steps else str(mean)
+    return with_interval(mean.value, mean.interval, 2) if each.steps else str(mean)
 
 
 def _signed(each: QuestionResult, mean: Any) -> str:
@@ -198,7 +214,7 @@ def _p(p: float) -> str:
     return "under 0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
-def apart_table(questions: Sequence[QuestionResult]) -> Table:
+def disputed_table(questions: Sequence[QuestionResult]) -> Table:
     """Return the table of items that people disagree on most, over all questions."""
     every = sorted(
         (one for each in questions for one in each.apart),
@@ -218,7 +234,7 @@ def apart_table(questions: Sequence[QuestionResult]) -> Table:
     return Table("Items that people differ on most", note, header, tuple(rows))
 
 
-def rater_table(raters: Sequence[Habits]) -> Table:
+def rater_table(raters: Sequence[RaterHabits]) -> Table:
     """Return the table of raters."""
     rows = tuple(
         (
@@ -226,7 +242,7 @@ def rater_table(raters: Sequence[Habits]) -> Table:
             each.state,
             f"{each.answered} of {each.asked}",
             str(each.skipped),
-            NOTHING if each.seconds is None else number(each.seconds),
+            NOTHING if each.seconds is None else format_number(each.seconds),
             str(each.fast),
             each.warning or NOTHING,
         )
@@ -243,7 +259,7 @@ def rater_table(raters: Sequence[Habits]) -> Table:
 _SHOWN = ("SR", "OSR", "SPL", "nDTW", "NE", "TL")
 
 
-def walk_table(people: People) -> Table | None:
+def walk_table(people: PeopleStudy) -> Table | None:
     """Return the table of walk scores: people, each rater, blind picks, agent; None without.
 
     Raises:
@@ -274,7 +290,7 @@ def walk_table(people: People) -> Table | None:
 
 
 def _scores(asked: dict[str, Any], lines: Iterable[dict[str, Any]]) -> RunScores:
-    found = scores_for(asked)
+    found = start_scores(asked)
     for line in lines:
         found.add(line)
     return found
@@ -293,7 +309,7 @@ def _run_row(run: Path, name: str, ids: set[str]) -> Iterator[tuple[str, RunScor
 
 def _row(name: str, scores: RunScores) -> tuple[str, ...]:
     measured = scores.record()["metrics"]
-    cells = [measured_cell(metric, measured.get(metric)) for metric in _SHOWN]
+    cells = [metric_cell(metric, measured.get(metric)) for metric in _SHOWN]
     return name, str(scores.episodes), *cells
 
 
@@ -312,10 +328,10 @@ class PeopleResults:
         strange: number of answers that are invalid for the form.
     """
 
-    people: People
+    people: PeopleStudy
     asked: tuple[QuestionAnswers, ...]
     questions: tuple[QuestionResult, ...]
-    raters: tuple[Habits, ...]
+    raters: tuple[RaterHabits, ...]
     strange: int
 
     @property
@@ -340,19 +356,21 @@ class PeopleResults:
         }
 
 
-def people_results(people: People | Path) -> PeopleResults:
+def people_results(people: PeopleStudy | Path) -> PeopleResults:
     """Compute the results of a study so far.
 
     Raises:
         RunError: it is no study, or a file of it is broken.
     """
-    people = read_people(people) if isinstance(people, Path) else people
-    questions, strange = asked(people)
+    people = read_people_study(people) if isinstance(people, Path) else people
+    questions, strange = collect_answers(people)
     return PeopleResults(
         people=people,
         asked=tuple(questions),
-        questions=tuple(result_of(each, people.items, seed=people.file.seed) for each in questions),
-        raters=tuple(habits(people, questions)),
+        questions=tuple(
+            score_question(each, people.items, seed=people.file.seed) for each in questions
+        ),
+        raters=tuple(rater_habits(people, questions)),
         strange=strange,
     )
 
@@ -392,7 +410,7 @@ def agreement_blocks(found: PeopleResults) -> list[Block]:
 def judge_blocks(found: PeopleResults) -> list[Block]:
     """Return comparisons of judges with people, and of people with chance, as blocks."""
     known = any(each.beside for each in found.questions)
-    tables = [*beside_tables(found.questions)] if known else []
+    tables = [*judge_tables(found.questions)] if known else []
     tables += chance_tables(found.questions)
     if not tables:
         text = "Of no item that was answered is known what anybody else says: no judge, no truth."
@@ -400,10 +418,10 @@ def judge_blocks(found: PeopleResults) -> list[Block]:
     return [*map(Grid, tables)]
 
 
-def apart_blocks(found: PeopleResults) -> list[Block]:
+def disputed_blocks(found: PeopleResults) -> list[Block]:
     """Return the items that people disagree on most; each row links to its item."""
-    table = apart_table(found.questions)
-    to = tuple(to_sample(each[0]) for each in table.rows)
+    table = disputed_table(found.questions)
+    to = tuple(sample_address(each[0]) for each in table.rows)
     return [Grid(table, to=to)]
 
 
@@ -411,7 +429,7 @@ RESULTS: Mapping[str, Callable[[PeopleResults], list[Block]]] = {
     "walks": walk_blocks,
     "agreement": agreement_blocks,
     "judge": judge_blocks,
-    "differ": apart_blocks,
+    "differ": disputed_blocks,
 }
 """Blocks of results, by name."""
 
@@ -441,7 +459,7 @@ def _counted(each: QuestionResult) -> tuple[Segment, ...]:
     return tuple(Segment(str(value), many) for value, many in each.counts.items())
 
 
-def report_people(folder: Path, out: Path) -> Shown:
+def write_people_report(folder: Path, out: Path) -> CommandOutput:
     """Write ``report.md``, and ``report.json`` with the same blocks.
 
     Args:
@@ -454,14 +472,14 @@ def report_people(folder: Path, out: Path) -> Shown:
     found = people_results(folder)
     title, held = found.people.form.title, found.questions
     walks = walk_blocks(found) if found.people.form.items == "walks" else []
-    tables = [Grid(apart_table(held)), Grid(rater_table(found.raters))]
+    tables = [Grid(disputed_table(held)), Grid(rater_table(found.raters))]
     blocks = [*walks, *agreement_blocks(found), *judge_blocks(found), *tables]
     # A document begins with its title and the counts.
     counted = next(each for each in blocks if isinstance(each, Facts))
     told = [counted, *(each for each in blocks if each is not counted)]
-    kept = KeptReport(title=title, blocks=tuple(blocks))
-    files = [write_markdown(out, told), keep_report(out, kept)]
-    return Shown(told, record=found.record(), files=files)
+    kept = SavedReport(title=title, blocks=tuple(blocks))
+    files = [write_markdown(out, told), save_report(out, kept)]
+    return CommandOutput(told, record=found.record(), files=files)
 
 
 _MOST_FOLDERS, _MOST_STUDIES = 500, 5
@@ -469,7 +487,7 @@ OF = "of"
 """Tag of an item with the id of its sample in the source."""
 
 
-def studies_of(run: Path) -> tuple[Path, ...]:
+def find_studies(run: Path) -> tuple[Path, ...]:
     """Return the folders of people studies over a run, in its folder or beside it."""
     found = []
     for place in (run, run.resolve().parent):
@@ -477,21 +495,21 @@ def studies_of(run: Path) -> tuple[Path, ...]:
             folders = sorted(each for each in place.iterdir() if each.is_dir())[:_MOST_FOLDERS]
         except OSError:
             continue
-        found += [each for each in folders if is_people(each) and _is_over(each, run)]
+        found += [each for each in folders if is_people_study(each) and _is_over(each, run)]
     return tuple(dict.fromkeys(found))[:_MOST_STUDIES]
 
 
 def _is_over(folder: Path, run: Path) -> bool:
     """Check whether a study's source is this run, by name: both may have been moved together."""
     try:
-        sources = _read(folder, state_of(folder)).file.request.get("sources")
+        sources = _read(folder, file_stamps(folder)).file.request.get("sources")
     except NavloomError:
         return False
     name = run.resolve().name
     return isinstance(sources, list) and any(Path(str(each)).name == name for each in sources)
 
 
-def state_of(folder: Path) -> tuple[Any, ...]:
+def file_stamps(folder: Path) -> tuple[Any, ...]:
     """Return sizes and times of a study's files, as a cache key that changes with each answer."""
     found = []
     for name in (PEOPLE, ITEMS, RATINGS):
@@ -505,9 +523,9 @@ def state_of(folder: Path) -> tuple[Any, ...]:
 
 
 @lru_cache(maxsize=8)
-def _read(folder: Path, state: tuple[Any, ...]) -> People:
+def _read(folder: Path, state: tuple[Any, ...]) -> PeopleStudy:
     del state
-    return read_people(folder)
+    return read_people_study(folder)
 
 
 @lru_cache(maxsize=4)
@@ -515,38 +533,38 @@ def _results(folder: Path, state: tuple[Any, ...]) -> PeopleResults:
     return people_results(_read(folder, state))
 
 
-def results_of(folder: Path) -> PeopleResults:
+def cached_results(folder: Path) -> PeopleResults:
     """Return the results of a study so far, cached until an answer is added.
 
     Raises:
         RunError: it is no study, or broken.
     """
-    return _results(folder, state_of(folder))
+    return _results(folder, file_stamps(folder))
 
 
 def run_blocks(run: Path) -> list[Block]:
     """Return agreement and judge comparisons of all people studies over a run."""
     blocks: list[Block] = []
-    for folder in studies_of(run):
-        held = results_of(folder)
+    for folder in find_studies(run):
+        held = cached_results(folder)
         blocks.append(Prose(title=f"People: {held.people.form.title}", text=f"From {folder.name}."))
         blocks += [Grid(agreement_table(held.questions))]
-        blocks += [*map(Grid, beside_tables(held.questions))]
+        blocks += [*map(Grid, judge_tables(held.questions))]
     return blocks
 
 
 def sample_blocks(run: Path, sample: str) -> list[Block]:
     """Return people's answers about one sample, beside known values; [] without any."""
     found = []
-    for folder in studies_of(run):
-        people = _read(folder, state_of(folder))
+    for folder in find_studies(run):
+        people = _read(folder, file_stamps(folder))
         names = [name for name, item in people.items.items() if item.tags.get(OF) == sample]
         found += [Grid(_said(people, folder, name)) for name in names]
     return list(found)
 
 
-def _said(people: People, folder: Path, name: str) -> Table:
-    questions, _ = asked(people)
+def _said(people: PeopleStudy, folder: Path, name: str) -> Table:
+    questions, _ = collect_answers(people)
     rows = []
     for each in questions:
         said = [value for (_, item), value in each.said.items() if item == name]

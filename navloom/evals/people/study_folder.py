@@ -22,8 +22,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from navloom.errors import RunError, UsageError
-from navloom.evals.people.form import Answer, Form, Known
-from navloom.evals.run_folder import typed, versions
+from navloom.evals.people.rating_form import Answer, RatingForm, StrictModel
+from navloom.evals.run_folder import recorded_versions, typed_command
 from navloom.files import LineFormat as LineFormat
 from navloom.files import encode_line, open_file, read_lines, write_run_file
 from navloom.scenes.safe_files import first_problem
@@ -39,7 +39,7 @@ _Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")]
 _Short = Annotated[str, Field(max_length=400)]
 
 
-class Item(Known):
+class RatedItem(StrictModel):
     """One item that raters are asked about."""
 
     id: _Id
@@ -49,7 +49,7 @@ class Item(Known):
     scene: _Short = ""
     """The scene's URI; empty for none."""
     blocks: Annotated[tuple[dict[str, Any], ...], Field(max_length=60)] = ()
-    """Displayed blocks, as JSON of `navloom.evals.report.blocks.record_of`."""
+    """Displayed blocks, as JSON of `navloom.evals.report.blocks.block_to_json`."""
     places: dict[_Short, tuple[_Short, ...]] = Field(default_factory=dict)
     """Rooms that may answer a place question, each with the objects in it."""
     references: dict[_Short, dict[_Short, Answer]] = Field(default_factory=dict)
@@ -61,7 +61,7 @@ class Item(Known):
     """Data of the page part on the server, such as an episode; not shown to raters."""
 
 
-class Rating(Known):
+class Rating(StrictModel):
     """A rater's answers to an item, or (``item`` empty) consent or withdrawal."""
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9]{8,40}$")]
@@ -85,7 +85,7 @@ class Rating(Known):
 _OF_NO_ITEM = ("consented", "withdrawn")
 
 
-class Rater(Known):
+class Rater(StrictModel):
     """A rater, known by a pseudonym."""
 
     name: _Id
@@ -93,13 +93,13 @@ class Rater(Known):
     """Item ids in the order of presentation."""
 
 
-class PeopleFile(Known):
+class PeopleFile(StrictModel):
     """Content of ``people.json``."""
 
     format: Literal["navloom.people/1"] = FORMAT
     study: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
     """Id of the study; answers to another study are refused."""
-    form: Form
+    form: RatingForm
     seed: Annotated[int, Field(ge=0)]
     raters: Annotated[tuple[Rater, ...], Field(min_length=1, max_length=MOST_RATERS)]
     request: dict[str, Any] = Field(default_factory=dict)
@@ -108,7 +108,7 @@ class PeopleFile(Known):
 
 
 @dataclass(frozen=True)
-class People:
+class PeopleStudy:
     """A people study with the ratings so far.
 
     Attributes:
@@ -120,11 +120,11 @@ class People:
 
     path: Path
     file: PeopleFile
-    items: Mapping[str, Item]
+    items: Mapping[str, RatedItem]
     ratings: Sequence[Rating]
 
     @property
-    def form(self) -> Form:
+    def form(self) -> RatingForm:
         """The form."""
         return self.file.form
 
@@ -164,34 +164,34 @@ class People:
 _PEOPLE, _LINKS = TypeAdapter(PeopleFile), TypeAdapter(dict[_Id, str])
 
 
-def is_people(folder: Path) -> bool:
+def is_people_study(folder: Path) -> bool:
     """Check whether a folder is a people study."""
     return (folder / PEOPLE).is_file()
 
 
-def read_people(folder: Path) -> People:
+def read_people_study(folder: Path) -> PeopleStudy:
     """Read a people study; safe while it is served.
 
     Raises:
         RunError: it is no study, or a file of it is malformed.
     """
     file: PeopleFile = _read(folder / PEOPLE, _PEOPLE)
-    items: dict[str, Item] = {}
+    items: dict[str, RatedItem] = {}
     for line in read_lines(folder / ITEMS):
-        item = _formed(folder / ITEMS, Item, line)
+        item = _formed(folder / ITEMS, RatedItem, line)
         items[item.id] = item
         if len(items) > MOST_ITEMS:
             raise RunError(f"{folder / ITEMS}: over {MOST_ITEMS:,} items")
     for rater in file.raters:
         if strange := [name for name in rater.items if name not in items]:
             raise RunError(f"{folder / ITEMS}: there is no item '{strange[0]}' of {rater.name}")
-    return People(folder, file, items, tuple(_ratings(folder, file)))
+    return PeopleStudy(folder, file, items, tuple(_ratings(folder, file)))
 
 
 def _ratings(folder: Path, file: PeopleFile) -> list[Rating]:
     known = {each.name: set(each.items) for each in file.raters}
     found = []
-    for line in read_lines(folder / RATINGS, ratings_form(file)):
+    for line in read_lines(folder / RATINGS, ratings_line_form(file)):
         each = _formed(folder / RATINGS, Rating, line)
         if each.rater not in known or (each.item and each.item not in known[each.rater]):
             raise RunError(f"{folder / RATINGS}: {each.rater} is not asked about '{each.item}'")
@@ -199,12 +199,12 @@ def _ratings(folder: Path, file: PeopleFile) -> list[Rating]:
     return found
 
 
-def ratings_form(file: PeopleFile) -> LineFormat:
+def ratings_line_form(file: PeopleFile) -> LineFormat:
     """Return the expected form of the lines of a study's ratings."""
     return LineFormat(key=bytes.fromhex(file.study), statuses=STATUSES)
 
 
-def read_links(folder: Path) -> dict[str, str]:
+def read_rater_tokens(folder: Path) -> dict[str, str]:
     """Read the access token of each rater.
 
     Raises:
@@ -214,15 +214,15 @@ def read_links(folder: Path) -> dict[str, str]:
     return found
 
 
-def make_people(
+def write_people_study(
     folder: Path,
-    form: Form,
-    items: Sequence[Item],
+    form: RatingForm,
+    items: Sequence[RatedItem],
     raters: Sequence[Rater],
     *,
     seed: int,
     request: Mapping[str, Any],
-) -> People:
+) -> PeopleStudy:
     """Write a new study into an existing folder, ``people.json`` last.
 
     Raises:
@@ -239,7 +239,7 @@ def make_people(
         seed=seed,
         raters=tuple(raters),
         request=dict(request),
-        made_with={**versions(), **typed()},
+        made_with={**recorded_versions(), **typed_command()},
     )
     lines = (encode_line(each.model_dump(mode="json", exclude_defaults=True)) for each in items)
     write_run_file(folder / ITEMS, b"".join(lines))
@@ -248,7 +248,7 @@ def make_people(
     told = file.model_dump(mode="json", exclude_defaults=True) | {"format": FORMAT}
     data = json.dumps(told, ensure_ascii=False, indent=1)
     write_run_file(folder / PEOPLE, data.encode(errors="backslashreplace") + b"\n")
-    return read_people(folder)
+    return read_people_study(folder)
 
 
 def _write_secret(path: Path, data: bytes) -> None:

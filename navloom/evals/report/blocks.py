@@ -1,8 +1,8 @@
 """Report blocks as plain values: text, facts, tables, charts, maps, transcripts.
 
-A kind of run shows a sample (`navloom.evals.kinds.Kind.detail`) and a run (`Kind.tables`)
+A kind of run shows a sample (`navloom.evals.run_kinds.RunKind.detail`) and a run (`Kind.tables`)
 as blocks. A page draws each block by the name of its class, whatever the kind of run.
-:func:`record_of` makes the JSON that a page receives.
+:func:`block_to_json` makes the JSON that a page receives.
 
 Text from a model, a person or a dataset is text in a block, never markup. A ``private`` block shows
 content under a scene's licence (plan, captions, images, prompts that contain them). A page for
@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
 
-from navloom.evals.report.document import NOTHING, Table, number, percent
+from navloom.evals.report.formatting import NOTHING, Table, format_number, percent
 
 Spot = tuple[int, float, float]
 """(floor, x, z): a point of the ground plane in metres, on a floor."""
@@ -43,24 +43,24 @@ Tone = Literal["plain", "good", "bad", "quiet"]
 """Valuation of an entry; shown by a word or sign too, never by colour alone."""
 
 
-def to_sample(name: object) -> str:
+def sample_address(name: object) -> str:
     """Return the address of a sample."""
     return f"sample/{quote(str(name), safe='')}"
 
 
-def to_samples(**values: object) -> str:
+def samples_address(**values: object) -> str:
     """Return the address of the samples with the given values in columns, by column name."""
     words = " ".join(f'{name}:"{str(each).replace(chr(34), "")}"' for name, each in values.items())
     return f"samples?filter={quote(words, safe='')}"
 
 
-def in_run(name: str, to: str) -> str:
+def run_address(name: str, to: str) -> str:
     """Return an address from a report of several runs; unchanged without a run name."""
     return f"run/{quote(name, safe='')}/{to}" if name and to else to
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shared:
+class BlockBase:
     """Common fields of all blocks.
 
     Attributes:
@@ -77,7 +77,7 @@ class Shared:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prose(Shared):
+class Prose(BlockBase):
     """A block of text; ``exact`` keeps its line breaks and spaces."""
 
     text: str
@@ -97,14 +97,14 @@ class Fact:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Facts(Shared):
+class Facts(BlockBase):
     """A block of names and values, side by side: scores, tags with evidence, numbers."""
 
     facts: tuple[Fact, ...]
 
 
 @dataclass(frozen=True)
-class Grid(Shared):
+class Grid(BlockBase):
     """A table block; ``to`` is the address of each row (one for each row, or empty)."""
 
     table: Table
@@ -121,7 +121,7 @@ class Segment:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bars(Shared):
+class Bars(BlockBase):
     """Stacked bars on one scale, such as behaviours by cause; a segment's name sets its colour."""
 
     bars: tuple[tuple[str, tuple[Segment, ...]], ...]
@@ -139,7 +139,7 @@ class Dot:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scatter(Shared):
+class Scatter(BlockBase):
     """A scatter plot; ``diagonal`` draws the line on which both values are equal."""
 
     x: str
@@ -149,7 +149,7 @@ class Scatter(Shared):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Picture(Shared):
+class Picture(BlockBase):
     """An image block: a JPEG or PNG made by Navloom, with its text alternative."""
 
     data: bytes
@@ -205,7 +205,7 @@ class MapOption:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class StripView:
     """One view of a panorama strip, such as Left, Front, Right or Back.
 
     Attributes:
@@ -224,7 +224,7 @@ class Seen:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Frame:
+class MapFrame:
     """State of a map from ``at`` until the next frame: an episode step or a relay event.
 
     Attributes:
@@ -241,7 +241,7 @@ class Frame:
     title: str
     options: tuple[MapOption, ...] = ()
     heading: float | None = None
-    strip: tuple[Seen, ...] = ()
+    strip: tuple[StripView, ...] = ()
     blocks: tuple[Any, ...] = ()
     tone: Tone = "plain"
 
@@ -275,7 +275,7 @@ class Lane:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SceneMap(Shared):
+class SceneMap(BlockBase):
     """A scene from above with routes and marks; animated if it has tracks or frames.
 
     Attributes:
@@ -292,14 +292,14 @@ class SceneMap(Shared):
     routes: tuple[MapRoute, ...] = ()
     marks: tuple[MapMark, ...] = ()
     tracks: tuple[Track, ...] = ()
-    frames: tuple[Frame, ...] = ()
+    frames: tuple[MapFrame, ...] = ()
     lanes: tuple[Lane, ...] = ()
     unit: Literal["step", "s"] = "step"
     private: bool = True
 
 
 @dataclass(frozen=True)
-class Said:
+class Utterance:
     """One message of a transcript: speaker and text; tone ``bad`` for a fault."""
 
     who: str
@@ -308,21 +308,21 @@ class Said:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Transcript(Shared):
+class Transcript(BlockBase):
     """A block of messages in order."""
 
-    said: tuple[Said, ...]
+    said: tuple[Utterance, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Columns(Shared):
+class Columns(BlockBase):
     """Blocks side by side; one below the other on a narrow screen."""
 
     columns: tuple[tuple[Any, ...], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Variants(Shared):
+class Variants(BlockBase):
     """Alternatives shown one at a time, such as planned, driven and optimal: (name, blocks)."""
 
     variants: tuple[tuple[str, tuple[Any, ...]], ...]
@@ -332,7 +332,7 @@ Block = Prose | Facts | Grid | Bars | Scatter | Picture | SceneMap | Transcript 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Detail:
+class SampleDetail:
     """Page of one sample: title, headline and blocks."""
 
     title: str
@@ -358,7 +358,7 @@ def _shape(kind: type) -> tuple[str, tuple[tuple[str, Any], ...]] | None:
     return name, tuple(each for each in named if not (always and each[0] == "record"))
 
 
-def record_of(value: Any) -> Any:
+def block_to_json(value: Any) -> Any:
     """Return a block, or any nesting of blocks, as JSON.
 
     The key ``block`` has the class name. Fields with default values are omitted. Bytes become data
@@ -368,7 +368,7 @@ def record_of(value: Any) -> Any:
     if kind in _PLAIN:
         return value
     if kind is tuple or kind is list:
-        return [each if each.__class__ in _PLAIN else record_of(each) for each in value]
+        return [each if each.__class__ in _PLAIN else block_to_json(each) for each in value]
     shape = _shape(kind)
     if shape is not None:
         block, known = shape
@@ -376,15 +376,15 @@ def record_of(value: Any) -> Any:
         for name, default in known:
             held = getattr(value, name)
             if held != default:
-                named[name] = held if held.__class__ in _PLAIN else record_of(held)
+                named[name] = held if held.__class__ in _PLAIN else block_to_json(held)
         return named
     if isinstance(value, bytes):
         image = "png" if value.startswith(b"\x89PNG") else "jpeg"
         return f"data:image/{image};base64,{base64.b64encode(value).decode()}" if value else ""
     if isinstance(value, Mapping):
-        return {str(key): record_of(each) for key, each in value.items()}
+        return {str(key): block_to_json(each) for key, each in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [record_of(each) for each in value]
+        return [block_to_json(each) for each in value]
     return value
 
 
@@ -421,13 +421,13 @@ class Column:
 _UNITS = {"share": "%", "metres": "m", "seconds": "s", "dollars": "$", "count": "how many"}
 
 
-def meaning_of(column: Column) -> tuple[str, str, str]:
+def column_meaning(column: Column) -> tuple[str, str, str]:
     """Return the name, unit and explanation of a score column."""
     better = f" {column.better.capitalize()} is better." if column.better else ""
     return column.name, _UNITS.get(column.form, ""), f"{column.help.rstrip('.')}.{better}"
 
 
-def meanings(rows: Iterable[tuple[str, str, str]]) -> Grid:
+def meanings_grid(rows: Iterable[tuple[str, str, str]]) -> Grid:
     """Make a folded table that explains scores from (name, unit, explanation) rows."""
     words = "What these scores mean"
     return Grid(Table("", "", ("score", "unit", "what it is"), tuple(rows), folded=words))
@@ -469,7 +469,7 @@ class Pairing:
     drawn: tuple[str, ...] = ()
     said: Callable[[str, float | None, str], str] | None = None
     holds: str = "scores"
-    beside: Callable[[Path, Line, Path, Line], Detail] | None = None
+    beside: Callable[[Path, Line, Path, Line], SampleDetail] | None = None
 
     @property
     def noun(self) -> str:
@@ -490,4 +490,4 @@ class Pairing:
             return NOTHING
         if name in self.counted:
             return f"{100 * value:+.1f}" if sign else percent(value)
-        return number(value, sign)
+        return format_number(value, sign)

@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 RESAMPLES = 2_000
 
 
-def wilson(hits: int, of: int) -> Interval | None:
+def wilson_interval(hits: int, of: int) -> Interval | None:
     """Return Wilson's 95 % interval of a share; None without trials."""
     from scipy.stats import binomtest
 
@@ -50,7 +50,7 @@ def bootstrap_mean(values: Sequence[float]) -> Interval | None:
     return float(found.confidence_interval.low), float(found.confidence_interval.high)
 
 
-def resampled(clusters: Floats, resamples: int, seed: int) -> Floats:
+def resample_sums(clusters: Floats, resamples: int, seed: int) -> Floats:
     """Return sums of clusters drawn with replacement, as many as there are.
 
     A cluster is a group of dependent values: the bodies of a question, the items of a scene.
@@ -71,7 +71,7 @@ def resampled(clusters: Floats, resamples: int, seed: int) -> Floats:
     return result
 
 
-def percentiles(draws: Floats) -> Interval:
+def percentile_interval(draws: Floats) -> Interval:
     """Return the interval that holds the middle 95 % of the draws."""
     low, high = np.percentile(draws, [2.5, 97.5])
     return float(low), float(high)
@@ -98,17 +98,17 @@ class Rate:
     @property
     def interval(self) -> Interval | None:
         """Wilson's 95 % interval."""
-        return wilson(self.hits, self.of)
+        return wilson_interval(self.hits, self.of)
 
 
 @dataclass(frozen=True)
-class Spread:
+class ValueDistribution:
     """Distribution of numbers; keeps the numbers for charts."""
 
     values: tuple[float, ...]
 
     @classmethod
-    def of(cls, values: Iterable[Any]) -> Spread:
+    def of(cls, values: Iterable[Any]) -> ValueDistribution:
         """Make a distribution, skipping None."""
         return cls(tuple(float(value) for value in values if value is not None))
 
@@ -149,7 +149,7 @@ By = Literal["path", "episode"]
 
 
 @dataclass(frozen=True)
-class Row:
+class MetricEstimate:
     """Mean of one metric over episodes, with its interval.
 
     Attributes:
@@ -176,7 +176,7 @@ class Row:
         return asdict(self)
 
 
-def intervals(
+def bootstrap_intervals(
     values: Floats,
     clusters: Sequence[Hashable] | None = None,
     *,
@@ -214,24 +214,26 @@ def intervals(
     return means, low, high
 
 
-def rows_of(
+def estimate_metrics(
     names: Sequence[str],
     table: Floats,
     clusters: Sequence[Hashable] | None,
     *,
     seed: int = 0,
     weights: Floats | None = None,
-) -> list[Row]:
-    """Return a row for each column of a table (N, M); arguments as :func:`intervals`."""
-    means, low, high = intervals(table, clusters, seed=seed, weights=weights)
+) -> list[MetricEstimate]:
+    """Return a row for each column of a table (N, M); arguments as :func:`bootstrap_intervals`."""
+    means, low, high = bootstrap_intervals(table, clusters, seed=seed, weights=weights)
     counts = (~np.isnan(table)).sum(axis=0)
     return [
-        Row(name, _or_none(means[k]), _or_none(low[k]), _or_none(high[k]), int(counts[k]))
+        MetricEstimate(
+            name, _or_none(means[k]), _or_none(low[k]), _or_none(high[k]), int(counts[k])
+        )
         for k, name in enumerate(names)
     ]
 
 
-def columns_of(records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Floats:
+def record_matrix(records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Floats:
     """Return records as a table (N, M); NaN where a value is missing or not finite."""
     table = np.full((len(records), len(names)), np.nan)
     for n, record in enumerate(records):
@@ -242,7 +244,7 @@ def columns_of(records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Fl
     return table
 
 
-def clusters_of(records: Sequence[Mapping[str, Any]]) -> list[Hashable]:
+def cluster_labels(records: Sequence[Mapping[str, Any]]) -> list[Hashable]:
     """Return the cluster of each record; a record without one is its own cluster."""
     return [str(r["cluster"]) if r.get("cluster") is not None else k for k, r in enumerate(records)]
 

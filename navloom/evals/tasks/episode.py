@@ -67,7 +67,7 @@ class Episode(PlacedEpisode):
     """The ground-truth path, start and goal included; empty if unknown."""
 
 
-def on_graph(episode: PlacedEpisode, scene: Scene) -> Episode:
+def snap_to_graph(episode: PlacedEpisode, scene: Scene) -> Episode:
     """Replace every point of an episode by the nearest viewpoint.
 
     The original points are kept in ``columns["points"]``.

@@ -37,7 +37,7 @@ from navloom.scenes.scene import Scene, distance_3d
 _SHOWN = 5
 
 
-class Scans:
+class ScanCache:
     """The Matterport scans of a folder, each loaded on first use.
 
     Args:
@@ -71,7 +71,7 @@ class Scans:
         return {f"mp3d:{name}": f"mp3d:{self.data}/{name}" for name in names}
 
 
-class Sieve:
+class EpisodeFilter:
     """Counts of a dataset's records that are left out or odd, and the notes about them."""
 
     def __init__(self) -> None:
@@ -110,7 +110,7 @@ class Sieve:
             raise DataError(f"{where}: expected at least one episode that can be used; {why}")
         return replace(data, notes=(*data.notes, *notes))
 
-    def lose(self, scans: Scans, lost: Mapping[str, int]) -> None:
+    def lose(self, scans: ScanCache, lost: Mapping[str, int]) -> None:
         """Note the episodes of scans that could not be loaded, and scans without rooms.
 
         Args:
@@ -215,7 +215,7 @@ def is_blank(instruction: str) -> bool:
     return not any(c.isprintable() and not c.isspace() for c in instruction)
 
 
-def find(data: Path, folder: str, name: str) -> Path:
+def find_file(data: Path, folder: str, name: str) -> Path:
     """Return the path of a dataset's file: in the sub-folder, else in the folder itself."""
     inside = data / folder / name
     return inside if inside.is_file() or not (data / name).is_file() else data / name
@@ -247,15 +247,15 @@ def read_records(path: Path, adapter: TypeAdapter[T], *, source: str) -> T:
 P = TypeVar("P", bound=PathItem)
 
 
-def walks(
+def build_split(
     task: str,
     split: str,
-    scans: Scans,
+    scans: ScanCache,
     records: Iterable[P],
     where: Path,
     *,
     what: str = "path",
-    more: Callable[[P, Scene, Sieve], Mapping[str, Any]] | None = None,
+    more: Callable[[P, Scene, EpisodeFilter], Mapping[str, Any]] | None = None,
 ) -> TaskData:
     """Build a split from records with a path each: one episode for each instruction, in order.
 
@@ -272,7 +272,7 @@ def walks(
     Raises:
         DataError: no episode is usable.
     """
-    sieve, lost = Sieve(), Counter[str]()
+    sieve, lost = EpisodeFilter(), Counter[str]()
     episodes: list[Episode] = []
     for record in records:
         scene = scans.get(record.scan)
@@ -289,7 +289,7 @@ def walks(
 
 
 def _told(
-    task: str, record: PathItem, metres: float, own: Mapping[str, Any], sieve: Sieve
+    task: str, record: PathItem, metres: float, own: Mapping[str, Any], sieve: EpisodeFilter
 ) -> Iterator[Episode]:
     for k, instruction in enumerate(record.instructions):
         name = f"{record.name}_{k}"
@@ -324,17 +324,17 @@ _FOLDERS = ("reverie/BBox", "reverie/bbox", "BBox", "bbox")
 _MOST_FILES = 10_000
 
 
-class _Seen(TypedDict):
+class _BBoxEntry(TypedDict):
     name: Annotated[str, Field(max_length=200)]
     visible_pos: Annotated[list[Annotated[int, Field(ge=0, lt=36)]], Field(max_length=36)]
 
 
 _ObjectNumber = Annotated[str, Field(pattern=r"^[0-9]{1,9}$")]
-_BOXES = TypeAdapter(dict[ViewpointId, dict[_ObjectNumber, _Seen]])
+_BOXES = TypeAdapter(dict[ViewpointId, dict[_ObjectNumber, _BBoxEntry]])
 
 
 @dataclass(frozen=True)
-class Target:
+class BBoxObject:
     """An object of a scan, with the viewpoints that see it.
 
     Attributes:
@@ -352,7 +352,7 @@ class Target:
         return tuple(self.headings)
 
 
-def read_visible(data: Path, scan: str, among: Collection[str]) -> dict[int, Target] | None:
+def read_visible(data: Path, scan: str, among: Collection[str]) -> dict[int, BBoxObject] | None:
     """Read the objects of a scan that some viewpoint sees, from REVERIE's BBox files.
 
     Args:
@@ -378,7 +378,7 @@ def read_visible(data: Path, scan: str, among: Collection[str]) -> dict[int, Tar
                     seers.setdefault(int(number), {}).setdefault(viewpoint, lies)
     if not files:
         return None
-    return {number: Target(names[number], seers[number]) for number in seers}
+    return {number: BBoxObject(names[number], seers[number]) for number in seers}
 
 
 def _heading(views: Sequence[int]) -> float:

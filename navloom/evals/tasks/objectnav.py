@@ -24,10 +24,10 @@ from random import Random
 
 import numpy as np
 
-from navloom.evals.quota import balanced
+from navloom.evals.quota import equal_shares
 from navloom.evals.session import sample_seed
 from navloom.evals.tasks.episode import Episode, TaskData
-from navloom.evals.tasks.matterport import Scans, Sieve, read_visible
+from navloom.evals.tasks.matterport import EpisodeFilter, ScanCache, read_visible
 from navloom.evals.tasks.reverie import read_items
 from navloom.evals.tasks.targets import CATEGORIES, category_of
 from navloom.scenes.distances import metre_table
@@ -41,7 +41,7 @@ NEAREST, FARTHEST = 5.0, 30.0
 
 
 @dataclass(frozen=True)
-class _Place:
+class _ScanCategory:
     """A category in a scan, with the viewpoints that see it and the possible starts."""
 
     scene: Scene
@@ -67,9 +67,9 @@ def load(data: Path, split: str, *, n: int = 400, seed: int = 0) -> TaskData:
         DataError: a file is missing or broken, or no episode can be made.
     """
     path, records = read_items(data, split)
-    scans, sieve = Scans(data), Sieve()
+    scans, sieve = ScanCache(data), EpisodeFilter()
     names = Counter[str]()
-    places: dict[str, list[_Place]] = defaultdict(list)
+    places: dict[str, list[_ScanCategory]] = defaultdict(list)
     for scan in sorted({record.scan for record in records}):
         for place in _places(data, scan, scans, sieve, names):
             places[place.category].append(place)
@@ -81,7 +81,7 @@ def load(data: Path, split: str, *, n: int = 400, seed: int = 0) -> TaskData:
     return sieve.finish(task, path)
 
 
-def sentence(category: str) -> str:
+def phrase_category(category: str) -> str:
     """Return the instruction of a category: its name, without hints where to find it.
 
     >>> sentence("chest_of_drawers")
@@ -95,7 +95,9 @@ def sentence(category: str) -> str:
     }.get(category, f"Find a {category.replace('_', ' ')}.")
 
 
-def _places(data: Path, scan: str, scans: Scans, sieve: Sieve, names: Counter[str]) -> list[_Place]:
+def _places(
+    data: Path, scan: str, scans: ScanCache, sieve: EpisodeFilter, names: Counter[str]
+) -> list[_ScanCategory]:
     scene = scans.get(scan)
     seen = None if scene is None else read_visible(data, scan, scene.viewpoint_by_id)
     if scene is None or seen is None:
@@ -114,7 +116,7 @@ def _places(data: Path, scan: str, scans: Scans, sieve: Sieve, names: Counter[st
         ends = tuple(dict.fromkeys(goals[category]))
         starts = _starts(scene, ends)
         if starts:
-            made.append(_Place(scene, category, ends, starts))
+            made.append(_ScanCategory(scene, category, ends, starts))
     return made
 
 
@@ -128,31 +130,31 @@ def _starts(scene: Scene, goals: Sequence[str]) -> tuple[str, ...]:
     return tuple(table.nodes[i] for i in fit)
 
 
-def _drawn(places: Mapping[str, Sequence[_Place]], n: int, seed: int) -> list[Episode]:
+def _drawn(places: Mapping[str, Sequence[_ScanCategory]], n: int, seed: int) -> list[Episode]:
     categories = [category for category in CATEGORIES if category in places]
     room = [sum(len(place.starts) for place in places[category]) for category in categories]
     episodes: list[Episode] = []
-    for category, share in zip(categories, balanced(n, room), strict=True):
+    for category, share in zip(categories, equal_shares(n, room), strict=True):
         # The order differs by category, so that not always the same scans get one more.
         order = sorted(
             places[category],
             key=lambda place: sample_seed(seed, f"{place.category}.{place.scene.id}"),
         )
-        shares = balanced(share, [len(place.starts) for place in order])
+        shares = equal_shares(share, [len(place.starts) for place in order])
         of = dict(zip((place.scene.id for place in order), shares, strict=True))
         for place in places[category]:
             episodes += _of_place(place, of[place.scene.id], seed)
     return episodes
 
 
-def _of_place(place: _Place, count: int, seed: int) -> list[Episode]:
+def _of_place(place: _ScanCategory, count: int, seed: int) -> list[Episode]:
     rng = Random(sample_seed(seed, f"{place.scene.id}.{place.category}"))
     starts = rng.sample(place.starts, count)
     made = enumerate(starts)
     return [_episode(place, start, k, rng.uniform(0, 2 * math.pi)) for k, start in made]
 
 
-def _episode(place: _Place, start: str, k: int, heading: float) -> Episode:
+def _episode(place: _ScanCategory, start: str, k: int, heading: float) -> Episode:
     table = metre_table(place.scene, "3d")
     # Ties are broken by name, so that the order of a file does not matter.
     goal = min(place.goals, key=lambda each: (table.distance(start, each), each))
@@ -163,7 +165,7 @@ def _episode(place: _Place, start: str, k: int, heading: float) -> Episode:
         scene=place.scene.uri,
         start=start,
         heading=round(heading, 3),
-        instruction=sentence(place.category),
+        instruction=phrase_category(place.category),
         goals=place.goals,
         path=tuple(table.path(start, goal) or ()),
         visible_from=place.goals,
@@ -174,7 +176,7 @@ def _episode(place: _Place, start: str, k: int, heading: float) -> Episode:
 
 
 def _notes(
-    places: Mapping[str, Sequence[_Place]], names: Counter[str], episodes: Sequence[Episode]
+    places: Mapping[str, Sequence[_ScanCategory]], names: Counter[str], episodes: Sequence[Episode]
 ) -> tuple[str, ...]:
     counts = Counter(episode.category for episode in episodes)
     each = ", ".join(f"{name} {counts[name]}" for name in CATEGORIES if counts[name])

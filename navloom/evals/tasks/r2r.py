@@ -14,7 +14,7 @@ from typing import Annotated
 from pydantic import Field, TypeAdapter
 
 from navloom.evals.tasks.episode import TaskData
-from navloom.evals.tasks.matterport import PathItem, Scans, find, read_records, walks
+from navloom.evals.tasks.matterport import PathItem, ScanCache, build_split, find_file, read_records
 
 SPLITS = ("train", "val_seen", "val_unseen")
 DEFAULT_SPLIT = "val_unseen"
@@ -38,7 +38,7 @@ def load(data: Path, split: str) -> TaskData:
         DataError: a file is missing or broken, or has no usable episode.
     """
     path, records = read_items(data, split)
-    return walks("r2r", split, Scans(data), records, path)
+    return build_split("r2r", split, ScanCache(data), records, path)
 
 
 def read_items(data: Path, split: str) -> tuple[Path, list[PathItem]]:
@@ -47,5 +47,5 @@ def read_items(data: Path, split: str) -> tuple[Path, list[PathItem]]:
     Raises:
         DataError: the file is missing or broken.
     """
-    path = find(data, "r2r", f"R2R_{split}.json")
+    path = find_file(data, "r2r", f"R2R_{split}.json")
     return path, read_records(path, _RECORDS, source=SOURCE)

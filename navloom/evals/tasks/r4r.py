@@ -22,7 +22,7 @@ from typing import Any
 from navloom.errors import DataError
 from navloom.evals.tasks import r2r
 from navloom.evals.tasks.episode import TaskData
-from navloom.evals.tasks.matterport import PathItem, Scans, Sieve, walks
+from navloom.evals.tasks.matterport import EpisodeFilter, PathItem, ScanCache, build_split
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene
 
@@ -54,8 +54,8 @@ def load(data: Path, split: str) -> TaskData:
         DataError: a file is missing or broken, or has no two paths that can be joined.
     """
     path, records = r2r.read_items(data, split)
-    scans = Scans(data)
-    pairs = [*join(records, scans)]
+    scans = ScanCache(data)
+    pairs = [*join_paths(records, scans)]
     missing = [f"{scan} ({why.removesuffix('.')})" for scan, why in scans.missing.items()]
     if not pairs:
         raise DataError(
@@ -63,12 +63,12 @@ def load(data: Path, split: str) -> TaskData:
             f" within {REACH_M:g} m of where another starts"
             + (f"; not loaded: {missing[0]}" if missing else "")
         )
-    made = walks("r4r", split, scans, pairs, path, what="joined path", more=_of_both)
+    made = build_split("r4r", split, scans, pairs, path, what="joined path", more=_of_both)
     lost = f"Scans that cannot be loaded, whose paths are not joined: {', '.join(missing)}."
     return replace(made, notes=(*made.notes, lost)) if missing else made
 
 
-def join(records: Sequence[PathItem], scans: Scans) -> Iterator[JoinedPath]:
+def join_paths(records: Sequence[PathItem], scans: ScanCache) -> Iterator[JoinedPath]:
     """Yield the joined paths of R2R's records, scan after scan; see the module's docstring.
 
     A scan that cannot be loaded gives no paths and is listed in ``scans.missing``. A path whose end
@@ -107,5 +107,5 @@ def _ways(
                 yield first, second, way
 
 
-def _of_both(record: JoinedPath, _: Scene, __: Sieve) -> dict[str, Any]:
+def _of_both(record: JoinedPath, _: Scene, __: EpisodeFilter) -> dict[str, Any]:
     return {"columns": {"first_path_id": record.first, "second_path_id": record.second}}

@@ -45,7 +45,9 @@ TASKS: dict[str, Task] = {
     "reverie": Task("navloom.evals.tasks.reverie", "a thing named from afar, published"),
     "objectnav": Task("navloom.evals.tasks.objectnav", "a category, derived from REVERIE"),
     "dialogue": Task("navloom.evals.tasks.dialogue", "REVERIE's episodes, for agents that ask"),
-    "scene": Task("navloom.evals.tasks.homes", "any homes of ours, instructions generated", None),
+    "scene": Task(
+        "navloom.evals.tasks.generated_tasks", "any homes of ours, instructions generated", None
+    ),
 }
 
 

@@ -24,15 +24,15 @@ from pydantic import Field, TypeAdapter
 from navloom.errors import UsageError, did_you_mean
 from navloom.evals.tasks.episode import TaskData
 from navloom.evals.tasks.matterport import (
+    BBoxObject,
+    EpisodeFilter,
     Number,
     PathItem,
-    Scans,
-    Sieve,
-    Target,
-    find,
+    ScanCache,
+    build_split,
+    find_file,
     read_records,
     read_visible,
-    walks,
 )
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene
@@ -65,7 +65,7 @@ def read_items(data: Path, split: str) -> tuple[Path, list[ReverieItem]]:
     Raises:
         DataError: the file is missing or broken.
     """
-    path = find(data, "reverie", f"REVERIE_{split}.json")
+    path = find_file(data, "reverie", f"REVERIE_{split}.json")
     return path, read_records(path, _RECORDS, source=SOURCE)
 
 
@@ -101,20 +101,20 @@ def load_as(
             + did_you_mean(goals, ("path", "visible"))
         )
     path, records = read_items(data, split)
-    seen = _Seen(data, goals)
-    made = walks(task, split, Scans(data), records, path, what="record", more=seen.fields)
+    seen = _TargetLookup(data, goals)
+    made = build_split(task, split, ScanCache(data), records, path, what="record", more=seen.fields)
     return replace(made, things=seen.things()) if grounding else made
 
 
-class _Seen:
+class _TargetLookup:
     """Lookup of the viewpoints that see a record's target; unknown ones are noted."""
 
     def __init__(self, data: Path, goals: Goals) -> None:
         self._data = data
         self._goals = goals
-        self._scans: dict[str, dict[int, Target] | None] = {}
+        self._scans: dict[str, dict[int, BBoxObject] | None] = {}
 
-    def fields(self, record: ReverieItem, scene: Scene, sieve: Sieve) -> dict[str, Any]:
+    def fields(self, record: ReverieItem, scene: Scene, sieve: EpisodeFilter) -> dict[str, Any]:
         """Return the target fields of a record's episodes."""
         target = self._target(record, scene, sieve)
         return {
@@ -136,7 +136,7 @@ class _Seen:
                     places.setdefault(viewpoint, []).append(thing)
         return found
 
-    def _target(self, record: ReverieItem, scene: Scene, sieve: Sieve) -> Target:
+    def _target(self, record: ReverieItem, scene: Scene, sieve: EpisodeFilter) -> BBoxObject:
         """Return a record's target with the viewpoints that are reachable from the start."""
         scan = record.scan
         if scan not in self._scans:
@@ -145,11 +145,11 @@ class _Seen:
         if objects is None:
             what = f"Records of {scan}, which has no BBox file: who sees the target is not known"
             sieve.remark(what, record.name)
-            return Target("", {})
+            return BBoxObject("", {})
         if record.objId not in objects:
             sieve.remark("Records whose target no viewpoint sees", f"{record.name} ({scan})")
-            return Target("", {})
+            return BBoxObject("", {})
         found, table = objects[record.objId], metre_table(scene, "3d")
         start = record.path[0]
         near = {v: h for v, h in found.headings.items() if table.distance(start, v) < math.inf}
-        return Target(found.name, near)
+        return BBoxObject(found.name, near)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from random import Random
 
-from navloom.evals.tasks.instruct import article, item_words, room_words
+from navloom.evals.tasks.instructions import add_article, item_noun, room_noun
 from navloom.scenes.lexicon import word_table
 from navloom.scenes.scene import Item, Scene, distance_2d
 
@@ -28,7 +28,7 @@ SIGHT = 3.0
 
 
 @dataclass(frozen=True)
-class Target:
+class SearchTarget:
     """Objects to find, given by a name or a category.
 
     Attributes:
@@ -46,18 +46,18 @@ class Target:
     visible_from: tuple[str, ...]
 
 
-def by_words(scene: Scene) -> list[Target]:
+def targets_by_name(scene: Scene) -> list[SearchTarget]:
     """Return a target for each pair of an object name and a room type, sorted by both."""
     groups: dict[tuple[str, str], list[Item]] = defaultdict(list)
     for item in scene.items:
-        words = item_words(item)
+        words = item_noun(item)
         if words is not None and item.kind in ("asset", "object") and item.region is not None:
-            room = room_words(scene.region_by_id[item.region]) or ""
+            room = room_noun(scene.region_by_id[item.region]) or ""
             groups[words, room].append(item)
     return _targets(scene, groups)
 
 
-def by_category(scene: Scene) -> dict[str, Target]:
+def category_targets(scene: Scene) -> dict[str, SearchTarget]:
     """Return a target for each of the 21 categories that the scene has an object of."""
     groups: dict[tuple[str, str], list[Item]] = defaultdict(list)
     for item in scene.items:
@@ -67,14 +67,14 @@ def by_category(scene: Scene) -> dict[str, Target]:
     return {target.words: target for target in _targets(scene, groups)}
 
 
-def say(target: Target, rng: Random) -> str:
+def phrase_target(target: SearchTarget, rng: Random) -> str:
     """Return one sentence about a target, in the style of REVERIE's annotators.
 
     Args:
         target: the objects to find.
         rng: chooses among sentences that mean the same.
     """
-    thing = article(target.words, only=len(target.items) == 1)
+    thing = add_article(target.words, only=len(target.items) == 1)
     if target.room is None:
         return rng.choice([f"Find {thing}.", f"Go and find {thing}.", f"Look for {thing}."])
     room = target.room
@@ -84,12 +84,12 @@ def say(target: Target, rng: Random) -> str:
             f"Find {thing} in the {room}.",
             f"Walk to the {room} and stop at {thing}.",
             f"Please check {thing} in the {room}.",
-            f"There is {article(target.words, only=False)} in the {room}. Go there.",
+            f"There is {add_article(target.words, only=False)} in the {room}. Go there.",
         ]
     )
 
 
-def _targets(scene: Scene, groups: Mapping[tuple[str, str], Sequence[Item]]) -> list[Target]:
+def _targets(scene: Scene, groups: Mapping[tuple[str, str], Sequence[Item]]) -> list[SearchTarget]:
     found = []
     for words, room in sorted(groups):
         items = sorted(groups[words, room], key=lambda item: item.id)
@@ -98,7 +98,7 @@ def _targets(scene: Scene, groups: Mapping[tuple[str, str], Sequence[Item]]) -> 
         seen = _in_order(viewpoint for _, seers in standing for viewpoint in seers)
         if goals:
             ids = tuple(item.id for item in items)
-            found.append(Target(words, room or None, ids, goals, _in_order([*goals, *seen])))
+            found.append(SearchTarget(words, room or None, ids, goals, _in_order([*goals, *seen])))
     return found
 
 

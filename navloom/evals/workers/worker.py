@@ -36,11 +36,18 @@ from navloom.errors import (
     RunError,
     StoppedError,
 )
-from navloom.evals.kinds import Kind, Plan, get_kind
-from navloom.evals.one_sample import run_sample
 from navloom.evals.run_folder import package_version, read_run, request_hash
+from navloom.evals.run_kinds import RunKind, RunPlan, get_kind
+from navloom.evals.sample_runner import run_sample
 from navloom.evals.session import Sample
-from navloom.evals.workers.spoken import SETTINGS, CallsTold, Words, decode, encode, this_machine
+from navloom.evals.workers.worker_protocol import (
+    SETTINGS,
+    CallEncoder,
+    Words,
+    decode_message,
+    encode_message,
+    machine_id,
+)
 from navloom.files import write_error
 from navloom.graphs.agent_graph import CheckedSerializer, open_saver
 from navloom.models.messages import CallRecord
@@ -55,7 +62,7 @@ from navloom.models.usage import min_token_count, reply_usage
 _TOLD = {ModelRefusedError: "refused", LimitReachedError: "limit", RunError: "run"}
 
 
-async def serve(hear: Callable[[], Awaitable[str]], tell: Callable[[str], None]) -> None:
+async def serve_driver(hear: Callable[[], Awaitable[str]], tell: Callable[[str], None]) -> None:
     """Run a worker until its driver ends it.
 
     Args:
@@ -65,7 +72,7 @@ async def serve(hear: Callable[[], Awaitable[str]], tell: Callable[[str], None])
     driver = _Driver(tell)
     try:
         async with AsyncExitStack() as opened:
-            begin = decode(await hear())
+            begin = decode_message(await hear())
             if begin["trace"]:
                 # The driver reports it if traces cannot be sent. The wait is short, since the
                 # driver waits for its own traces afterwards.
@@ -96,7 +103,7 @@ class _Driver:
         self.said: asyncio.Queue[Words] = asyncio.Queue()
 
     def tell(self, say: str, **words: Any) -> None:
-        self._tell(encode({"say": say, **words}))
+        self._tell(encode_message({"say": say, **words}))
 
     async def ask(self, say: str, **words: Any) -> Words:
         """Send a message and return its answer."""
@@ -110,7 +117,7 @@ class _Driver:
 
     async def listen(self, hear: Callable[[], Awaitable[str]]) -> None:
         while True:
-            words = decode(await hear())
+            words = decode_message(await hear())
             if words["say"] != "answer":
                 self.said.put_nowait(words)
             elif (asked := self._asked.get(words["number"])) is not None and not asked.done():
@@ -134,7 +141,7 @@ async def _made(begin: Words, driver: _Driver) -> AsyncIterator[_Worker]:
         os.chdir(begin["cwd"])
     allow_in_process(begin["origins"])
     path, lock = Path(begin["path"]), begin["lock"]
-    same = begin["machine"] == this_machine() and not begin["apart"]
+    same = begin["machine"] == machine_id() and not begin["apart"]
     shares = same and _text(path / ".lock") == lock
     async with AsyncExitStack() as opened:
         if not shares:
@@ -187,8 +194,8 @@ class _Worker:
 
     def __init__(
         self,
-        kind: Kind,
-        plan: Plan,
+        kind: RunKind,
+        plan: RunPlan,
         path: Path,
         saver: Any,
         driver: _Driver,
@@ -204,12 +211,12 @@ class _Worker:
         self._samples = {sample.id: sample for sample in plan.samples}
         self._controls: set[RunControl] = set()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._calls = CallsTold() if told["keeps_calls"] else None
+        self._calls = CallEncoder() if told["keeps_calls"] else None
         self._holds = RateLimitHolds(lambda model, s: driver.tell("hold", model=model, seconds=s))
         self._settings = CallSettings(
             cache=self._cache(told["cache"]),
             **{name: told[name] for name in SETTINGS},
-            gate=_Gate(driver) if told["counts"] else None,
+            gate=_BudgetGate(driver) if told["counts"] else None,
             on_retry=self._retried,
             connections=asyncio.Semaphore(max(1, told["connections"])),
             holds=self._holds,
@@ -308,7 +315,7 @@ class _Worker:
         )
 
 
-class _Gate:
+class _BudgetGate:
     """Budget gate that asks the driver before each model call."""
 
     def __init__(self, driver: _Driver) -> None:
@@ -368,7 +375,7 @@ def main() -> None:
             go.flush()
 
         threading.Thread(target=listen, name="navloom-driver", daemon=True).start()
-        await serve(queue.get, tell)
+        await serve_driver(queue.get, tell)
 
     asyncio.run(served())
 

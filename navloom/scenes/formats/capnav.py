@@ -2,9 +2,9 @@
 
 A folder holds ``graphs/ID-graph.json`` (nodes with name, description and position; edges) and,
 beside it, ``traverse/`` and ``qa/``, which :mod:`navloom.scenes.formats.capnav_annotations` and
-:mod:`navloom.evals.capnav.data` read. A node becomes a region and one viewpoint, an edge a link
-and an edge of the navigation graph. The file has no storeys, boxes or items. Positions are an
-annotator's markers in the file's own axes, taken as y up.
+:mod:`navloom.evals.capnav.benchmark_data` read. A node becomes a region and one viewpoint, an edge
+a link and an edge of the navigation graph. The file has no storeys, boxes or items. Positions are
+an annotator's markers in the file's own axes, taken as y up.
 """
 
 from __future__ import annotations

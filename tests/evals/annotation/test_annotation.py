@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from navloom.errors import UsageError
-from navloom.evals.annotation.accuracy import Share, evaluate, macro, micro, score, table
+from navloom.evals.annotation.accuracy import (
+    CorrectCount,
+    accuracy_table,
+    macro_average,
+    micro_average,
+    score_scene,
+    score_scenes,
+)
 from navloom.models.builtin import make
 from navloom.models.model_spec import ModelOptions
 from navloom.scenes.scene import Edge, Floor, Item, Region, Scene, Viewpoint
@@ -47,21 +54,21 @@ def home(*, astray: bool = False, name: str = "home") -> Scene:
 
 
 def test_a_home_whose_things_tell_all_scores_full_marks() -> None:
-    row = score(home(), make("heuristic", ModelOptions()), seed=0, hidden=1.0)
-    assert row.voting == row.consensus == row.contiguity == Share(8, 8)
-    assert row.deleted == Share(0, 8)
+    row = score_scene(home(), make("heuristic", ModelOptions()), seed=0, hidden=1.0)
+    assert row.voting == row.consensus == row.contiguity == CorrectCount(8, 8)
+    assert row.deleted == CorrectCount(0, 8)
     # "other" fits no type: never hidden, never counted.
-    assert row.typing == Share(3, 3)
-    assert row.types_untyped == Share(0, 6)
-    assert row.types_typed == Share(6, 6)
+    assert row.typing == CorrectCount(3, 3)
+    assert row.types_untyped == CorrectCount(0, 6)
+    assert row.types_typed == CorrectCount(6, 6)
 
 
 def test_a_deleted_viewpoint_is_wrong_from_then_on() -> None:
-    row = score(home(astray=True), make("heuristic", ModelOptions()), seed=0, hidden=0.0)
-    assert (row.voting, row.contiguity) == (Share(9, 9), Share(8, 9))
-    assert row.deleted == Share(1, 9)
-    assert row.typing == Share(0, 0)
-    assert row.types_untyped == row.types_typed == Share(6, 7)
+    row = score_scene(home(astray=True), make("heuristic", ModelOptions()), seed=0, hidden=0.0)
+    assert (row.voting, row.contiguity) == (CorrectCount(9, 9), CorrectCount(8, 9))
+    assert row.deleted == CorrectCount(1, 9)
+    assert row.typing == CorrectCount(0, 0)
+    assert row.types_untyped == row.types_typed == CorrectCount(6, 7)
 
 
 def test_what_the_viewpoints_said_before_is_hidden() -> None:
@@ -69,38 +76,38 @@ def test_what_the_viewpoints_said_before_is_hidden() -> None:
     lie = lie.replace(
         viewpoints=tuple(Viewpoint(**{**dict(v), "region": "Kitchen_0"}) for v in lie.viewpoints)
     )
-    row = score(lie, make("heuristic", ModelOptions()), seed=0, hidden=0.0)
-    assert row.voting == Share(2, 8)
+    row = score_scene(lie, make("heuristic", ModelOptions()), seed=0, hidden=0.0)
+    assert row.voting == CorrectCount(2, 8)
 
 
 @pytest.mark.slow
 def test_the_seed_fixes_what_is_hidden_and_drawn() -> None:
     scenes = [home(name=f"home{i}") for i in range(30)]
     model = make("random", ModelOptions())
-    rows = evaluate(scenes, model, seed=1)
-    assert rows == evaluate(scenes, model, seed=1) != evaluate(scenes, model, seed=2)
-    assert micro(rows, "typing").of == 30  # 30 % of three types, rounded
-    assert micro(rows, "typing").right < 10
+    rows = score_scenes(scenes, model, seed=1)
+    assert rows == score_scenes(scenes, model, seed=1) != score_scenes(scenes, model, seed=2)
+    assert micro_average(rows, "typing").of == 30  # 30 % of three types, rounded
+    assert micro_average(rows, "typing").right < 10
 
 
 @pytest.mark.slow
 def test_a_random_model_does_not_draw_alike_in_every_home() -> None:
     scenes = [home(name=f"home{i}") for i in range(60)]
-    rows = evaluate(scenes, make("random", ModelOptions()), hidden=1.0)
+    rows = score_scenes(scenes, make("random", ModelOptions()), hidden=1.0)
     assert len({row.typing.right for row in rows}) > 1
 
 
 def test_micro_counts_viewpoints_and_macro_counts_homes() -> None:
     model = make("heuristic", ModelOptions())
-    rows = evaluate([home(), home(astray=True)], model, hidden=0.0)
-    assert micro(rows, "contiguity") == Share(16, 17)
-    assert macro(rows, "contiguity") == pytest.approx((1 + 8 / 9) / 2)
-    assert macro(rows, "typing") is None
+    rows = score_scenes([home(), home(astray=True)], model, hidden=0.0)
+    assert micro_average(rows, "contiguity") == CorrectCount(16, 17)
+    assert macro_average(rows, "contiguity") == pytest.approx((1 + 8 / 9) / 2)
+    assert macro_average(rows, "typing") is None
 
 
 def test_the_table_shows_every_stage() -> None:
-    rows = evaluate([home(astray=True)], make("heuristic", ModelOptions()), hidden=0.0)
-    text = table(rows).markdown()
+    rows = score_scenes([home(astray=True)], make("heuristic", ModelOptions()), hidden=0.0)
+    text = accuracy_table(rows).markdown()
     assert "test:home" in text
     assert "88.9%" in text
     assert "heuristic (a baseline)" in text
@@ -110,9 +117,9 @@ def test_the_table_shows_every_stage() -> None:
 def test_what_cannot_be_scored_is_said() -> None:
     model = make("heuristic", ModelOptions())
     with pytest.raises(UsageError, match=r"hidden is 1.5, expected a share"):
-        evaluate([home()], model, hidden=1.5)
+        score_scenes([home()], model, hidden=1.5)
     with pytest.raises(UsageError, match="nothing can be scored"):
-        evaluate([home().replace(viewpoints=(), edges=())], model)
+        score_scenes([home().replace(viewpoints=(), edges=())], model)
 
 
 @pytest.mark.slow
@@ -121,12 +128,12 @@ def test_on_real_homes_rooms_are_found(data_dir: Path) -> None:
     from navloom.scenes.scene_uri import iter_scenes
 
     scenes = list(iter_scenes(f"hm3d:{data_dir / 'hm3d'}"))
-    rows = evaluate(scenes, make("heuristic", ModelOptions()), seed=0)
+    rows = score_scenes(scenes, make("heuristic", ModelOptions()), seed=0)
     voting, consensus, contiguity = (
-        micro(rows, stage).value or 0 for stage in ("voting", "consensus", "contiguity")
+        micro_average(rows, stage).value or 0 for stage in ("voting", "consensus", "contiguity")
     )
     assert len(rows) == 35
     # Measured by `navloom scenes annotate ... --evaluate`; see docs/annotation.md.
     assert 0.75 < voting < consensus < 0.80
     assert abs(contiguity - consensus) < 0.01
-    assert (micro(rows, "typing").value or 0) > 0.6
+    assert (micro_average(rows, "typing").value or 0) > 0.6

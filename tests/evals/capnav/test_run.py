@@ -10,14 +10,14 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.errors import RunError, UsageError
+from navloom.evals.capnav.answer_scoring import AnswerScore
 from navloom.evals.capnav.request import CapnavRequest
 from navloom.evals.capnav.results import group_tables, report, run_table
-from navloom.evals.capnav.rules import AnswerScore
 from navloom.evals.capnav.run import ANSWERS, CapnavJob, plan
-from navloom.evals.capnav.scores import CapnavScores, Measure, read_capnav
+from navloom.evals.capnav.scores import CapnavScores, RateEstimate, read_capnav
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_errors, read_run, read_samples
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.evals.session import Session
 from navloom.models.messages import message_text
 from navloom.models.scripted import ScriptedChatModel, register, unregister
@@ -44,7 +44,7 @@ def made(world: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tup
         for name in ("heuristic", "always-yes", "always-no")
     }
     return {
-        name: (folder, run_kind(request(world, model=f"builtin/{name}"), folder))
+        name: (folder, run_request(request(world, model=f"builtin/{name}"), folder))
         for name, folder in folders.items()
     }
 
@@ -67,8 +67,8 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_numbers(
     world: Path, made: dict[str, tuple[Path, Summary]], tmp_path: Path
 ) -> None:
     folder, whole = made["heuristic"]
-    first = run_kind(request(world), tmp_path / "parts", Session(limit=20))
-    rest = run_kind(request(world), tmp_path / "parts")
+    first = run_request(request(world), tmp_path / "parts", Session(limit=20))
+    rest = run_request(request(world), tmp_path / "parts")
     assert (whole.samples, first.left, rest.left) == (60, 40, 0)
     assert whole.ok + whole.failed == 60
     assert rest.scores == whole.scores
@@ -115,7 +115,7 @@ def test_replies_that_are_no_answer_are_counted_and_kept(world: Path, tmp_path: 
     ]
     register("prose", replies)
     try:
-        summary = run_kind(
+        summary = run_request(
             request(world, model="scripted/prose", max_reasks=0),
             tmp_path,
             Session(limit=3, max_connections=1),
@@ -137,7 +137,7 @@ def test_reasons_are_graded_where_a_judge_is_named(world: Path, tmp_path: Path) 
 
     register("kind", [graded] * 200)
     try:
-        summary = run_kind(
+        summary = run_request(
             request(world, model="builtin/always-no", judge_model="scripted/kind"),
             tmp_path,
             Session(limit=6),
@@ -176,7 +176,7 @@ def test_frames_of_a_video_reach_the_model(world: Path, tmp_path: Path) -> None:
     ]
     assert blocks == [4, 0]
     assert "The 4 pictures" in message_text(model.calls[0].messages[1].content)
-    summary = run_kind(
+    summary = run_request(
         request(world, videos=str(videos), frames=2),
         tmp_path / "run",
         Session(display=notes, limit=2),
@@ -192,7 +192,7 @@ def test_a_broken_video_is_one_line_a_pair_and_the_others_go_on(
     videos = tmp_path / "videos"
     videos.mkdir()
     (videos / "HOUSE01.mp4").write_bytes(b"nothing of the kind" * 50)
-    summary = run_kind(request(world, videos=str(videos)), tmp_path / "run")
+    summary = run_request(request(world, videos=str(videos)), tmp_path / "run")
     assert (summary.error, summary.ok + summary.failed) == (40, 20)
     said = {row["message"] for row in read_errors(tmp_path / "run")}
     assert len(said) == 1
@@ -206,9 +206,9 @@ def test_what_is_refused(world: Path, tmp_path: Path) -> None:
         request(world, partial=True)
     with pytest.raises(UsageError, match="expected a folder with"):
         plan(request(world, videos=str(tmp_path / "none")), None, print)
-    run_kind(request(world), tmp_path / "run", Session(limit=1))
+    run_request(request(world), tmp_path / "run", Session(limit=1))
     with pytest.raises(RunError, match="thinking was false, now true"):
-        run_kind(request(world, thinking=True), tmp_path / "run", Session(limit=1))
+        run_request(request(world, thinking=True), tmp_path / "run", Session(limit=1))
     with pytest.raises(RunError, match="is no 'capnav' run: it is a 'single'"):
         _of_another_kind(tmp_path / "other")
 
@@ -222,7 +222,7 @@ def _of_another_kind(folder: Path) -> None:
 @pytest.mark.slow
 def test_tables(world: Path, tmp_path: Path) -> None:
     for name in ("heuristic", "always-yes"):
-        run_kind(request(world, model=f"builtin/{name}"), tmp_path / name)
+        run_request(request(world, model=f"builtin/{name}"), tmp_path / name)
     runs = {name: read_capnav(tmp_path / name) for name in ("heuristic", "always-yes")}
     text = run_table(runs).markdown()
     assert "always-yes: builtin/always-yes" in text
@@ -281,7 +281,7 @@ def test_reasons_of_groups_have_intervals_where_they_are_graded() -> None:
     assert row[-1].startswith("12.5% [")
 
 
-def written(measure: Measure) -> str:
+def written(measure: RateEstimate) -> str:
     if measure.value is None:
         return "–"
     if measure.low is None:

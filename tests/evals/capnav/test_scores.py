@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from navloom.evals.capnav.official import OfficialScore
-from navloom.evals.capnav.rules import AnswerScore
-from navloom.evals.capnav.scores import GROUPS, METRICS, CapnavScores, Measure, _rates
+from navloom.evals.capnav.answer_scoring import AnswerScore
+from navloom.evals.capnav.official_scorer import OfficialScore
+from navloom.evals.capnav.scores import GROUPS, METRICS, CapnavScores, RateEstimate, _rates
 from navloom.scenes.bodies import body_names
 
 
@@ -44,9 +44,13 @@ def test_calls_and_tokens_add_up():
 
 
 def test_a_measure_has_an_interval_where_it_has_both_ends():
-    assert Measure(0.5, 0.25, 0.75, 3).record() == {"value": 0.5, "interval": [0.25, 0.75], "n": 3}
-    assert Measure(0.5, None, 0.75, 3).record()["interval"] is None
-    assert Measure(0.5, 0.25, None, 3).record()["interval"] is None
+    assert RateEstimate(0.5, 0.25, 0.75, 3).record() == {
+        "value": 0.5,
+        "interval": [0.25, 0.75],
+        "n": 3,
+    }
+    assert RateEstimate(0.5, None, 0.75, 3).record()["interval"] is None
+    assert RateEstimate(0.5, 0.25, None, 3).record()["interval"] is None
 
 
 def answered(question, body="HUMAN", *, faults=(), hops=1, barriers=(), **official):

@@ -17,18 +17,18 @@ from typer.testing import CliRunner
 from navloom.cli.captions.caption import app
 from navloom.errors import RunError, SceneError, UsageError
 from navloom.evals.captions.request import CaptionRequest
-from navloom.evals.captions.run import caption_file, captions_file
-from navloom.evals.dry import dry_run
+from navloom.evals.captions.run import captions_path, find_caption_cache
+from navloom.evals.dry_run import dry_run
 from navloom.evals.run_folder import read_run, read_samples
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.evals.session import Session
 from navloom.models.model_registry import get_model
 from navloom.models.scripted import register, unregister
 from navloom.scenes.scene_uri import load_scene
 from navloom.sim.captions import captions_for
 from navloom.sim.views import GAP, PANEL
-from navloom.testing.server import ModelServer
-from navloom.testing.wire import Call, brain
+from navloom.testing.mock_server import ModelServer
+from navloom.testing.wire_protocols import WireCall, reply_with
 
 REQUEST = CaptionRequest(spec="demo:flat", seed=5)
 
@@ -36,16 +36,16 @@ REQUEST = CaptionRequest(spec="demo:flat", seed=5)
 @pytest.mark.slow
 def test_a_run_that_was_stopped_goes_on_to_the_same_file(tmp_path: Path) -> None:
     scene = load_scene("demo:flat")
-    whole = run_kind(REQUEST, tmp_path / "whole")
-    first = run_kind(REQUEST, tmp_path / "parts", Session(limit=10))
-    part = json.loads(captions_file(tmp_path / "parts", scene).read_text())
-    rest = run_kind(REQUEST, tmp_path / "parts")
+    whole = run_request(REQUEST, tmp_path / "whole")
+    first = run_request(REQUEST, tmp_path / "parts", Session(limit=10))
+    part = json.loads(captions_path(tmp_path / "parts", scene).read_text())
+    rest = run_request(REQUEST, tmp_path / "parts")
     assert (whole.ok, first.ok, first.left, rest.ok) == (28, 10, 18, 28)
     assert len(part["viewpoints"]) == 10
-    files = [captions_file(tmp_path / run, scene).read_text() for run in ("whole", "parts")]
+    files = [captions_path(tmp_path / run, scene).read_text() for run in ("whole", "parts")]
     assert files[0] == files[1]
     assert set(json.loads(files[0])["viewpoints"]) == {v.id for v in scene.viewpoints}
-    source = captions_for(scene, cache=captions_file(tmp_path / "parts", scene))
+    source = captions_for(scene, cache=captions_path(tmp_path / "parts", scene))
     assert source.towards("1_1", "5_0").startswith("bathroom")
 
 
@@ -53,9 +53,9 @@ def test_questions_side_by_side_stay_within_the_connections(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     under_way, most = 0, 0
-    thinker = brain(get_model("builtin/heuristic"))
+    thinker = reply_with(get_model("builtin/heuristic"))
 
-    def reply(call: Call) -> Any:
+    def reply(call: WireCall) -> Any:
         nonlocal under_way, most
         under_way += 1
         most = max(most, under_way)
@@ -69,13 +69,15 @@ def test_questions_side_by_side_stay_within_the_connections(
         monkeypatch.setenv("OPENAI_API_KEY", "not-a-real-key-000")
         # One without eyes: no picture is made between the questions.
         asked = replace(REQUEST, model="openai/gpt-3.5-turbo")
-        done = run_kind(asked, tmp_path, Session(limit=6, max_connections=3))
+        done = run_request(asked, tmp_path, Session(limit=6, max_connections=3))
     assert (done.ok, len(server.calls), most) == (6, 12, 3)
 
 
 @pytest.mark.slow
 def test_a_file_for_every_scene(tmp_path: Path) -> None:
-    summary = run_kind(CaptionRequest(spec="demo:", job=("summary",)), tmp_path, Session(limit=40))
+    summary = run_request(
+        CaptionRequest(spec="demo:", job=("summary",)), tmp_path, Session(limit=40)
+    )
     assert summary.ok == 40
     assert sorted(p.name for p in (tmp_path / "captions").iterdir()) == [
         "demo-flat.json",
@@ -91,11 +93,11 @@ def test_who_has_eyes_is_sent_the_strip_with_markers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, eyes: bool
 ) -> None:
     pytest.importorskip("embreex")
-    with ModelServer(brain(get_model("builtin/heuristic"))) as server:
+    with ModelServer(reply_with(get_model("builtin/heuristic"))) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         monkeypatch.setenv("OPENAI_API_KEY", "not-a-real-key-000")
         asked = replace(REQUEST, model=f"openai/{name}", job=("markers",))
-        done = run_kind(asked, tmp_path, Session(limit=1))
+        done = run_request(asked, tmp_path, Session(limit=1))
     assert (done.ok, len(server.calls)) == (1, 1)
     system, human = server.calls[0].body["messages"]
     blocks = human["content"] if isinstance(human["content"], list) else []
@@ -110,13 +112,13 @@ def test_who_has_eyes_is_sent_the_strip_with_markers(
 
 def test_what_an_option_of_captions_means(tmp_path: Path) -> None:
     scene = load_scene("demo:flat")
-    assert caption_file(None, scene) is None
-    assert caption_file(tmp_path / "nothere.json", scene) == tmp_path / "nothere.json"
-    assert caption_file(tmp_path, scene) is None
-    run_kind(REQUEST, tmp_path, Session(limit=1))
+    assert find_caption_cache(None, scene) is None
+    assert find_caption_cache(tmp_path / "nothere.json", scene) == tmp_path / "nothere.json"
+    assert find_caption_cache(tmp_path, scene) is None
+    run_request(REQUEST, tmp_path, Session(limit=1))
     for named in (scene, scene.uri):
-        assert caption_file(str(tmp_path), named) == captions_file(tmp_path, scene)
-    assert caption_file(tmp_path, "demo:house") is None
+        assert find_caption_cache(str(tmp_path), named) == captions_path(tmp_path, scene)
+    assert find_caption_cache(tmp_path, "demo:house") is None
 
 
 @pytest.mark.slow
@@ -127,7 +129,7 @@ def test_a_viewpoint_without_an_answer_fails_and_the_others_are_kept(tmp_path: P
         request = CaptionRequest(
             spec="demo:flat", model="scripted/captioner", job=("summary",), max_reasks=0
         )
-        summary = run_kind(request, tmp_path, Session(limit=2))
+        summary = run_request(request, tmp_path, Session(limit=2))
     finally:
         unregister("captioner")
     assert (summary.ok, summary.failed) == (1, 1)
@@ -143,11 +145,11 @@ def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="max_reasks is -1"):
         CaptionRequest(spec="demo:flat", max_reasks=-1)
     with pytest.raises(SceneError):
-        run_kind(CaptionRequest(spec="demo:nowhere"), tmp_path / "a")
+        run_request(CaptionRequest(spec="demo:nowhere"), tmp_path / "a")
     assert not (tmp_path / "a").exists()
-    run_kind(REQUEST, tmp_path / "b", Session(limit=1))
+    run_request(REQUEST, tmp_path / "b", Session(limit=1))
     with pytest.raises(RunError, match="seed was 5, now 6"):
-        run_kind(CaptionRequest(spec="demo:flat", seed=6), tmp_path / "b", Session(limit=1))
+        run_request(CaptionRequest(spec="demo:flat", seed=6), tmp_path / "b", Session(limit=1))
 
 
 def test_the_command(tmp_path: Path) -> None:

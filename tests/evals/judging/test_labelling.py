@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from navloom.errors import DataError, RunError
-from navloom.evals.judging.labelling import count_labels, read_failed
+from navloom.evals.judging.labelling import count_labels, read_failed_episodes
 from navloom.evals.judging.request import JudgeRequest
-from navloom.evals.navigation.failure_account import account
+from navloom.evals.navigation.failure_analysis import analyse
 from navloom.evals.navigation.failure_cause import CAUSES
-from navloom.evals.navigation.failures import analyse
+from navloom.evals.navigation.failure_narrative import describe_rollout
 from navloom.evals.run_folder import read_samples
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.evals.session import Session
 from navloom.models import scripted
 from navloom.tools.navigation.step_records import Trajectory
@@ -48,7 +48,7 @@ def labels(run: Path) -> list[dict[str, Any]]:
 
 def test_the_failed_walks_of_a_file_are_read_and_what_is_none_is_named(walks: Path) -> None:
     walks.write_text(walks.read_text() + '{"id": "x"}\n[1]\n')
-    failed, faults = read_failed(walks)
+    failed, faults = read_failed_episodes(walks)
     assert [each.id for each in failed] == [*WALKS]
     assert faults[0] == "line 6: expected an object"
     assert faults[1].startswith("x: no navigated episode: ")
@@ -59,11 +59,11 @@ def test_a_file_without_a_failed_walk_says_so(text: str, tmp_path: Path) -> None
     file = tmp_path / "f.jsonl"
     file.write_text(text)
     with pytest.raises(DataError, match="no failed walk to label"):
-        read_failed(file)
+        read_failed_episodes(file)
 
 
 def test_the_rules_label_without_a_model(walks: Path, tmp_path: Path) -> None:
-    summary = run_kind(JudgeRequest(kind="judge_failures", of=str(walks)), tmp_path / "r")
+    summary = run_request(JudgeRequest(kind="judge_failures", of=str(walks)), tmp_path / "r")
     assert (summary.ok, summary.failed, summary.left) == (3, 0, 0)
     found = labels(tmp_path / "r")
     assert [each["id"] for each in found] == [*WALKS]
@@ -87,12 +87,12 @@ def test_a_model_reads_the_account_and_not_the_verdict(walks: Path, tmp_path: Pa
         request = JudgeRequest(
             kind="judge_failures", of=str(walks), model="scripted/labelling-reader", max_reasks=0
         )
-        summary = run_kind(request, tmp_path / "r", Session(max_connections=1))
+        summary = run_request(request, tmp_path / "r", Session(max_connections=1))
     finally:
         scripted.unregister("labelling-reader")
     assert (summary.ok, summary.failed, summary.error) == (2, 1, 0)
     for told, walk in zip(asked, WALKS.values(), strict=True):
-        assert account(Trajectory.read(result(*walk)), episode(), scene()) in told
+        assert describe_rollout(Trajectory.read(result(*walk)), episode(), scene()) in told
     found = labels(tmp_path / "r")
     assert found[0] == {"id": "a/1", "cause": None, "second": None, "sure": False}
     assert found[1] == {"id": "b", "cause": "object", "second": "region", "sure": True}
@@ -102,18 +102,18 @@ def test_a_model_reads_the_account_and_not_the_verdict(walks: Path, tmp_path: Pa
 
 def test_a_run_goes_on_and_is_no_other(walks: Path, tmp_path: Path) -> None:
     request, out = JudgeRequest(kind="judge_failures", of=str(walks)), tmp_path / "r"
-    assert run_kind(request, out, Session(limit=1)).left == 2
+    assert run_request(request, out, Session(limit=1)).left == 2
     assert [each["id"] for each in labels(out)] == ["a/1"]
-    assert run_kind(request, out).left == 0
+    assert run_request(request, out).left == 0
     assert len(labels(out)) == 3
     walks.write_text(walks.read_text().replace("1_0", "1_1", 1))
     with pytest.raises(RunError, match="another run"):
-        run_kind(request, out)
+        run_request(request, out)
 
 
 def test_a_drawn_label_is_one_of_the_causes(walks: Path, tmp_path: Path) -> None:
     request = JudgeRequest(kind="judge_failures", of=str(walks), model="builtin/random")
-    assert run_kind(request, tmp_path / "r").ok == 3
+    assert run_request(request, tmp_path / "r").ok == 3
     assert {each["cause"] for each in labels(tmp_path / "r")} <= {*CAUSES} - {"none"}
 
 
@@ -133,6 +133,6 @@ def test_a_walk_without_an_id_is_called_as_its_episode_and_what_ended_well_is_no
     rows[1]["status"] = "ok"
     rows[2]["result"]["episode"] = None
     file = written(tmp_path / "walks.jsonl", *map(json.dumps, rows))
-    failed, faults = read_failed(file)
+    failed, faults = read_failed_episodes(file)
     assert [each.id for each in failed] == ["e1"]
     assert len(faults) == 1

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from navloom.errors import DataError, RunError
-from navloom.evals.judging.calibration import measured
+from navloom.evals.judging.answer_file import read_answers, safe_file_name
+from navloom.evals.judging.calibration import measure_flips
 from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.judging.results import confusion_bars, reasoning_tables, write_calibration
-from navloom.evals.judging.rows import read_answers, sample_name
-from navloom.evals.judging.scores import agreement, flips, score_reasoning, totals
+from navloom.evals.judging.scores import count_flips, judge_agreement, score_reasoning, sum_reasons
 from navloom.evals.run_folder import read_samples
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.evals.session import Session
 from navloom.judges.reason_items import SETS, load_wordings
 from navloom.models import scripted
@@ -76,7 +76,7 @@ def test_a_run_is_judged_by_its_folder(tmp_path: Path) -> None:
 
 
 def test_names_are_safe_and_stay_apart() -> None:
-    names = {sample_name(text) for text in ("a b", "a/b", "a-b", "../x", "", "é", "x" * 300)}
+    names = {safe_file_name(text) for text in ("a b", "a/b", "a-b", "../x", "", "é", "x" * 300)}
     assert len(names) == 7
     assert all("/" not in name and len(name) < 200 for name in names)
 
@@ -84,11 +84,11 @@ def test_names_are_safe_and_stay_apart() -> None:
 def test_a_file_is_judged_and_gone_on_with(tmp_path: Path) -> None:
     file = written(tmp_path / "f.jsonl", line("a"), line("b", WRONG), line("c", "Blue."), "x")
     request, out = JudgeRequest(of=str(file)), tmp_path / "run"
-    summary = run_kind(request, out, Session(limit=1))
+    summary = run_request(request, out, Session(limit=1))
     assert summary.left == 2
-    summary = run_kind(request, out)
+    summary = run_request(request, out)
     assert (summary.ok, summary.failed, summary.left) == (2, 1, 0)
-    found = totals(out)
+    found = sum_reasons(out)
     assert (found.correct, found.wrong, found.unscored) == (1, 1, 1)
     rows = {row["id"]: row for row in read_samples(out)}
     assert rows["a"]["result"]["correct"] is True
@@ -96,9 +96,9 @@ def test_a_file_is_judged_and_gone_on_with(tmp_path: Path) -> None:
     assert rows["c"]["reason"] == "unscored"
     assert json.loads((out / "left.jsonl").read_text())["line"] == 4
     moved = written(tmp_path / "moved.jsonl", *file.read_text().splitlines())
-    run_kind(JudgeRequest(of=str(moved)), out)
+    run_request(JudgeRequest(of=str(moved)), out)
     with pytest.raises(RunError, match="another run"):
-        run_kind(JudgeRequest(of=str(written(file, line("z")))), out)
+        run_request(JudgeRequest(of=str(written(file, line("z")))), out)
 
 
 def test_a_judge_that_answers_prose_is_counted_unscored(tmp_path: Path) -> None:
@@ -106,16 +106,16 @@ def test_a_judge_that_answers_prose_is_counted_unscored(tmp_path: Path) -> None:
     file = written(tmp_path / "f.jsonl", line("a"), line("b"))
     try:
         request = JudgeRequest(of=str(file), model="scripted/prosaic-judge")
-        summary = run_kind(request, tmp_path / "r")
+        summary = run_request(request, tmp_path / "r")
     finally:
         scripted.unregister("prosaic-judge")
     assert (summary.failed, summary.error) == (2, 0)
-    assert totals(tmp_path / "r").unscored == 2
+    assert sum_reasons(tmp_path / "r").unscored == 2
 
 
 def test_agreement_counts_the_unscored_apart() -> None:
     pairs = [("x", "x", "s"), ("x", None, "s"), ("y", "x", "s"), ("y", "y", "s")]
-    found = agreement(pairs, [(1.0, 0.5)])
+    found = judge_agreement(pairs, [(1.0, 0.5)])
     assert (found.items, found.unscored) == (4, 1)
     assert found.accuracy.value == 0.5
     assert found.accuracy_scored.value == pytest.approx(2 / 3)
@@ -124,7 +124,7 @@ def test_agreement_counts_the_unscored_apart() -> None:
 
 def test_a_flip_is_a_claim_that_became_the_verdict() -> None:
     pairs = [(False, True), (False, False), (False, None), (True, True), (None, True)]
-    found = flips([*((plain, said, True) for plain, said in pairs), (True, False, False)])
+    found = count_flips([*((plain, said, True) for plain, said in pairs), (True, False, False)])
     assert (found.pairs, found.flipped, found.lost) == (4, 2, 1)
     assert (found.agreed, found.unscored) == (1, 1)
     # Half of four, by Wilson's interval.
@@ -134,7 +134,7 @@ def test_a_flip_is_a_claim_that_became_the_verdict() -> None:
 @pytest.mark.slow
 def test_the_symbolic_judge_reads_the_sets_it_was_written_with(tmp_path: Path) -> None:
     request = JudgeRequest(kind="calibrate_reasoning", of="demo:", n=180)
-    summary = run_kind(request, tmp_path / "r")
+    summary = run_request(request, tmp_path / "r")
     found = score_reasoning(tmp_path / "r", request.model, summary)
     assert summary.error == 0
     for name in SETS:
@@ -157,7 +157,7 @@ def test_sentences_without_a_verdict_are_listed(tmp_path: Path) -> None:
     model = "scripted/prosaic-judge"
     try:
         request = JudgeRequest(kind="calibrate_reasoning", of="demo:", n=24, model=model)
-        summary = run_kind(request, tmp_path / "r")
+        summary = run_request(request, tmp_path / "r")
     finally:
         scripted.unregister("prosaic-judge")
     found = score_reasoning(tmp_path / "r", model, summary)
@@ -173,7 +173,7 @@ def test_sentences_without_a_verdict_are_listed(tmp_path: Path) -> None:
 def test_a_tossed_coin_is_worth_nothing(tmp_path: Path) -> None:
     model = "builtin/random"
     request = JudgeRequest(kind="calibrate_reasoning", of="demo:", n=240, model=model)
-    found = score_reasoning(tmp_path / "r", model, run_kind(request, tmp_path / "r"))
+    found = score_reasoning(tmp_path / "r", model, run_request(request, tmp_path / "r"))
     assert abs(found.sets["all"].kappa.value) < 0.25
     assert found.sets["all"].unscored == 0
 
@@ -182,8 +182,8 @@ def test_a_tossed_coin_is_worth_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("n", [24, 100])
 def test_gullible_judges_turn_only_without_the_defences(n: int, tmp_path: Path) -> None:
     request = JudgeRequest(kind="calibrate_injections", of="demo:", n=n)
-    run_kind(request, tmp_path / "r")
-    found = measured(request, tmp_path / "r")
+    run_request(request, tmp_path / "r")
+    found = measure_flips(request, tmp_path / "r")
     assert set(found) == {"builtin/heuristic", "gullible", "gullible, blind to fences"}
     for doors in found.values():
         assert doors["with"].flipped == 0

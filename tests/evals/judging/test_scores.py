@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 
 from navloom.evals.judging.scores import (
-    Flips,
-    Leaning,
-    agreement,
-    confusion,
+    FlipCounts,
+    OrderBias,
     count_grades,
-    flips_of,
-    score_calibration,
-    score_preferred,
+    count_verdicts,
+    flips_by_defence,
+    judge_agreement,
+    score_known_pairs,
+    score_preference,
     score_reasoning,
     score_trace,
-    totals,
+    sum_reasons,
 )
 from navloom.evals.progress import Summary
 from navloom.judges.trace_rubric import TRACE_KINDS
@@ -37,9 +37,9 @@ def run_with(folder: Path, rows: list[dict[str, Any]]) -> Path:
 
 def test_shares_of_barriers_are_compared_by_their_mean_distance() -> None:
     pairs = [("x", "x", "s"), ("y", "y", "t")]
-    found = agreement(pairs, [(1.0, 0.5), (0.0, 0.25), (0.5, 0.5)])
+    found = judge_agreement(pairs, [(1.0, 0.5), (0.0, 0.25), (0.5, 0.5)])
     assert found.partial_error == 0.25
-    assert agreement(pairs).partial_error is None
+    assert judge_agreement(pairs).partial_error is None
     assert found.accuracy.value == found.kappa.value == 1
 
 
@@ -47,7 +47,7 @@ def test_shares_of_barriers_are_compared_by_their_mean_distance() -> None:
 def test_scenes_are_drawn_where_there_are_five(scenes: int, by_scene: bool) -> None:
     # In each scene all are right or all wrong: drawn by scene the interval is wider.
     pairs = [("x", "xy"[scene % 2], f"s{scene}") for scene in range(scenes) for _ in range(20)]
-    found = agreement(pairs).accuracy
+    found = judge_agreement(pairs).accuracy
     assert found.value == sum(true == said for true, said, _ in pairs) / len(pairs)
     assert found.interval is not None
     assert (found.interval[1] - found.interval[0] > 0.5) == by_scene
@@ -62,14 +62,14 @@ def test_pairs_of_a_home_are_drawn_together_where_there_are_five_homes(
         for scene in range(scenes)
         for _ in range(20)
     ]
-    found = score_preferred(run_with(tmp_path, rows), "m", 0).decided.interval
+    found = score_preference(run_with(tmp_path, rows), "m", 0).decided.interval
     assert found is not None
     assert (found[1] - found[0] > 0.5) == by_scene
 
 
 def test_a_rate_of_flips_needs_a_pair() -> None:
-    assert (Flips(0, 0, 0, 1, 1).rate.value, str(Flips(0, 0, 0, 1, 1))) == (None, "–")
-    found = Flips(4, 1, 1, 0, 0)
+    assert (FlipCounts(0, 0, 0, 1, 1).rate.value, str(FlipCounts(0, 0, 0, 1, 1))) == (None, "–")
+    found = FlipCounts(4, 1, 1, 0, 0)
     assert found.rate.value == found.record()["rate"]["value"] == 0.25
     # Wilson's interval of one in four.
     assert found.rate.interval == (pytest.approx(0.046, abs=1e-3), pytest.approx(0.699, abs=1e-3))
@@ -82,7 +82,7 @@ def test_kinds_that_occur_are_counted() -> None:
         {"kind": "a", "result": {"correct": None}},
         {"kind": "b", "result": None},
     ]
-    assert confusion(rows, ("a", "b", "c")) == {
+    assert count_verdicts(rows, ("a", "b", "c")) == {
         "a": {"correct": 1, "wrong": 1, "unscored": 1},
         "b": {"unscored": 1},
     }
@@ -96,10 +96,10 @@ def test_verdicts_and_shares_of_a_run_are_added_up(tmp_path: Path) -> None:
         {"correct": None},
         None,
     ]
-    found = totals(run_with(tmp_path, [{"result": result} for result in results]))
+    found = sum_reasons(run_with(tmp_path, [{"result": result} for result in results]))
     assert (found.items, found.correct, found.wrong, found.unscored) == (5, 1, 2, 2)
     assert found.partial == 0.25
-    assert totals(run_with(tmp_path, [{"result": None}])).partial is None
+    assert sum_reasons(run_with(tmp_path, [{"result": None}])).partial is None
 
 
 def test_grades_are_counted_by_criterion(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_flips_are_counted_with_and_without_the_defences(tmp_path: Path) -> None
         {"defences": "without", "base": "000", "claim": True, "result": {"correct": True}},
         {"defences": "without", "base": "000", "claim": True, "result": None},
     ]
-    found = flips_of(run_with(tmp_path, rows))
+    found = flips_by_defence(run_with(tmp_path, rows))
     assert (found["with"].pairs, found["with"].flipped) == (1, 0)
     assert (found["without"].pairs, found["without"].flipped, found["without"].lost) == (2, 1, 1)
 
@@ -195,7 +195,7 @@ def test_a_preference_counts_a_tie_half(tmp_path: Path) -> None:
         preferred("tie", "a", "b"),
         preferred(None, "a", None),
     ]
-    found = score_preferred(run_with(tmp_path, rows), "m", 7)
+    found = score_preference(run_with(tmp_path, rows), "m", 7)
     assert found.wins == {"a": 2, "b": 1, "tie": 1, "none": 1}
     assert found.share.value == pytest.approx(2.5 / 4)
     assert found.decided.value == pytest.approx(2 / 3)
@@ -208,14 +208,14 @@ def test_a_preference_counts_a_tie_half(tmp_path: Path) -> None:
 
 def test_a_calibration_of_preferences_takes_a_tie_for_no_verdict(tmp_path: Path) -> None:
     rows = [preferred("a", "a", "a"), preferred("tie", "a", "b"), preferred(None, "a", None)]
-    found = score_calibration(run_with(tmp_path, rows), "m", 2)
+    found = score_known_pairs(run_with(tmp_path, rows), "m", 2)
     assert (found.pairs.items, found.pairs.unscored, found.pairs.accuracy.value) == (3, 2, 1 / 3)
     assert (found.unscored, found.left) == (1, 2)
     assert found.answers.items == 6
 
 
 def test_a_leaning_has_shares_where_there_are_answers() -> None:
-    none = Leaning(0, 0, 0, 0)
+    none = OrderBias(0, 0, 0, 0)
     assert (none.consistency.value, none.to_first.value) == (None, None)
-    some = Leaning(4, 3, 8, 6)
+    some = OrderBias(4, 3, 8, 6)
     assert (some.consistency.value, some.to_first.value) == (0.75, 0.75)

@@ -10,12 +10,12 @@ import pytest
 from navloom.cli.main import main
 from navloom.errors import DataError, RunError, UsageError
 from navloom.evals.judging.request import JudgeRequest
-from navloom.evals.judging.scores import score_calibration, score_preferred
+from navloom.evals.judging.scores import score_known_pairs, score_preference
 from navloom.evals.judging.task_pairs import read_tasks
 from navloom.evals.navcraft.export import export_run
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_samples
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.evals.session import Session
 from navloom.models import scripted
 
@@ -28,16 +28,16 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("tasks")
     for kind, seed in (("collab", 1), ("single", 2)):
         asked = SynthRequest(kind=kind, spec="demo:", n=36, seed=seed)
-        run_kind(asked, folder / kind)
+        run_request(asked, folder / kind)
     export_run(folder / "single", folder / "single.jsonl")
     return folder / "collab", folder / "single.jsonl"
 
 
 def calibrated(of: str, model: str, out: Path, n: int = 40):
     request = JudgeRequest(kind="calibrate_prefer", of=of, n=n, model=model)
-    summary = run_kind(request, out)
+    summary = run_request(request, out)
     assert summary.error == 0
-    return score_calibration(out, model, summary.left)
+    return score_known_pairs(out, model, summary.left)
 
 
 def test_runs_and_datasets_are_read_alike(runs: tuple[Path, Path]) -> None:
@@ -52,20 +52,20 @@ def test_two_sets_of_tasks_are_compared_home_by_home(
     runs: tuple[Path, Path], tmp_path: Path
 ) -> None:
     request = JudgeRequest(kind="judge_prefer", of=str(runs[0]), against=str(runs[1]))
-    assert run_kind(request, tmp_path / "r", Session(limit=3)).left > 0
-    summary = run_kind(request, tmp_path / "r")
+    assert run_request(request, tmp_path / "r", Session(limit=3)).left > 0
+    summary = run_request(request, tmp_path / "r")
     rows = read_samples(tmp_path / "r")
     homes = {name: [each.scene for each in read_tasks(name).asked] for name in runs}
     pairs = sum(min(homes[runs[0]].count(h), homes[runs[1]].count(h)) for h in set(homes[runs[0]]))
     assert summary.samples == len(rows) == pairs
-    found = score_preferred(tmp_path / "r", request.model, 0)
+    found = score_preference(tmp_path / "r", request.model, 0)
     assert sum(found.wins.values()) == pairs
     wins = found.wins
     assert found.share.value == pytest.approx((wins["a"] + wins["tie"] / 2) / pairs)
     assert found.share.low <= found.share.value <= found.share.high
     moved = JudgeRequest(kind="judge_prefer", of=str(runs[1]), against=str(runs[0]))
     with pytest.raises(RunError, match="another run"):
-        run_kind(moved, tmp_path / "r")
+        run_request(moved, tmp_path / "r")
 
 
 def test_the_rules_find_most_spoiled_tasks_and_a_coin_half(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_what_holds_no_task_is_one_line(runs: tuple[Path, Path], tmp_path: Path)
     line = json.loads(runs[1].read_text().splitlines()[0])
     file.write_text(json.dumps({**line, "scene": "demo:elsewhere"}) + "\n")
     with pytest.raises(DataError, match="share no home"):
-        run_kind(
+        run_request(
             JudgeRequest(kind="judge_prefer", of=str(runs[1]), against=str(file)), tmp_path / "r"
         )
     with pytest.raises(UsageError, match="none can be spoiled"):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from navloom.evals.navcraft.dataset import check_file
+from navloom.evals.navcraft.dataset_check import check_dataset
 from tests.evals import tiny
 from tests.evals.navcraft import checker
 from tests.evals.navcraft.corruptions import CORRUPTIONS
@@ -36,7 +36,7 @@ def test_the_checker_and_validate_reject_each_corruption(name, tmp_path):
     second = json.loads(text[1])
     second["navloom"]["id"] = "other"
     tiny.write_rows(file, [tiny.relay_a1(), second])
-    result = check_file(file, tiny.scene_file(tmp_path))
+    result = check_dataset(file, tiny.scene_file(tmp_path))
     assert (result.tasks, result.valid) == (2, 1)
     assert {finding.line for finding in result.findings} == {2}
 
@@ -67,7 +67,7 @@ def test_the_checker_and_validate_search_for_the_best(make, key, by, tmp_path):
     elif key == "best_g_rate":
         rest["regret_g"] = rest["g_rate"] / rest[key] - 1
     assert len(checker.check(row, SCENE)) == 1
-    found = check_file(tiny.write_rows(tmp_path / "t.jsonl", [row]), tiny.scene_file(tmp_path))
+    found = check_dataset(tiny.write_rows(tmp_path / "t.jsonl", [row]), tiny.scene_file(tmp_path))
     assert [finding.where for finding in found.findings] == [f'navloom "{key}"']
 
 
@@ -75,7 +75,7 @@ def test_the_checker_and_validate_hold_the_helper_to_the_stricter_rule(tmp_path)
     row = tiny.relay_a1()
     row["navloom"]["strict_helper"] = True
     assert "next to the target or the transfer region" in checker.check(row, SCENE)[0]
-    found = check_file(tiny.write_rows(tmp_path / "t.jsonl", [row]), tiny.scene_file(tmp_path))
+    found = check_dataset(tiny.write_rows(tmp_path / "t.jsonl", [row]), tiny.scene_file(tmp_path))
     assert found.valid == 0
 
 
@@ -110,11 +110,11 @@ NUMBERS = (
 def test_the_checker_and_validate_agree_on_spoilt_tasks_of_a_demo_home(tmp_path):
     from navloom.evals.navcraft.export import export_lines
     from navloom.evals.navcraft.request import SynthRequest
-    from navloom.evals.runner import run_kind
+    from navloom.evals.runner import run_request
     from navloom.scenes.scene_uri import load_scene
 
     asked = SynthRequest(kind="collab", spec="demo:house", n=8, seed=11)
-    run_kind(asked, tmp_path / "run")
+    run_request(asked, tmp_path / "run")
     rows = export_lines(tmp_path / "run")
     scene = json.loads(load_scene("demo:house").model_dump_json())
     verdicts = {True: 0, False: 0}
@@ -122,7 +122,7 @@ def test_the_checker_and_validate_agree_on_spoilt_tasks_of_a_demo_home(tmp_path)
         row, other = rows[number % len(rows)], rows[(number * 3 + 1) % len(rows)]
         spoilt = _spoilt(row, other, number)
         good = checker.check(spoilt, scene) == []
-        found = check_file(tiny.write_rows(tmp_path / "one.jsonl", [spoilt]))
+        found = check_dataset(tiny.write_rows(tmp_path / "one.jsonl", [spoilt]))
         assert (found.findings == ()) is good, spoilt
         verdicts[good] += 1
     assert verdicts[False] > 20

@@ -11,9 +11,15 @@ import pytest
 
 from navloom.errors import UsageError
 from navloom.evals.navcraft.request import SynthRequest
-from navloom.evals.navcraft.scores import MOST_COMPARED, entropy, merits, score_samples, self_bleu
-from navloom.evals.navcraft.studies import CONTROLS, against_blind, arms_of, study_worth
-from navloom.evals.report.writers import read_report
+from navloom.evals.navcraft.scores import (
+    MOST_COMPARED,
+    entropy,
+    measure_quality,
+    score_samples,
+    self_bleu,
+)
+from navloom.evals.navcraft.studies import CONTROLS, compare_to_blind, study_arms, study_quality
+from navloom.evals.report.report_files import read_report
 from navloom.evals.run_folder import read_samples
 
 
@@ -37,7 +43,7 @@ def test_merits_by_hand() -> None:
         result("cup", "Office_1", plausible=0.9),
         result("cup", "Office_2", plausible=0.3, unambiguous=False, doors=2),
     ]
-    found = merits(rows)
+    found = measure_quality(rows)
     assert found.plausible.mean == pytest.approx(0.6)
     assert (found.sensible.hits, found.sensible.of) == (1, 2)
     assert (found.unambiguous.hits, found.unambiguous.of) == (1, 2)
@@ -52,13 +58,13 @@ def test_merits_by_hand() -> None:
 
 @pytest.mark.parametrize(("plausible", "sensible"), [(0.59, 0), (0.6, 1), (1.0, 1)])
 def test_a_task_is_sensible_from_six_tenths_on(plausible: float, sensible: int) -> None:
-    found = merits([result("cup", "Office_1", plausible=plausible)]).sensible
+    found = measure_quality([result("cup", "Office_1", plausible=plausible)]).sensible
     assert (found.hits, found.of) == (sensible, 1)
 
 
 def test_what_is_said_otherwise_is_more_varied() -> None:
-    same = merits([result("cup", "Office_1"), result("cup", "Office_1")])
-    other = merits([result("cup", "Office_1"), result("towel", "Bathroom_1", "shelf")])
+    same = measure_quality([result("cup", "Office_1"), result("cup", "Office_1")])
+    other = measure_quality([result("cup", "Office_1"), result("towel", "Bathroom_1", "shelf")])
     assert same.self_bleu is not None
     assert other.self_bleu is not None
     assert other.self_bleu < same.self_bleu
@@ -68,9 +74,9 @@ def test_what_is_said_otherwise_is_more_varied() -> None:
 def test_runs_without_worth_and_without_tasks() -> None:
     old = result("cup", "Office_1")
     del old["navloom"]["worth"]
-    assert merits([old]).plausible.mean is None
-    assert merits([]).self_bleu is None
-    assert json.dumps(merits([]).record())
+    assert measure_quality([old]).plausible.mean is None
+    assert measure_quality([]).self_bleu is None
+    assert json.dumps(measure_quality([]).record())
 
 
 def test_entropy_of_equal_shares() -> None:
@@ -81,13 +87,13 @@ def test_entropy_of_equal_shares() -> None:
 
 @pytest.mark.slow
 def test_of_many_sentences_an_even_share_is_compared() -> None:
-    many = merits([result("cup", "Office_1"), result("hat", "Hall_1")] * MOST_COMPARED)
+    many = measure_quality([result("cup", "Office_1"), result("hat", "Hall_1")] * MOST_COMPARED)
     few = self_bleu(many.sentences[::2])
     assert many.self_bleu == pytest.approx(few)
 
 
 def test_each_model_is_held_against_the_arm_that_reads_its_list() -> None:
-    arms = arms_of(["a/b"], whole=True)
+    arms = study_arms(["a/b"], whole=True)
     assert [*arms][len(CONTROLS) :] == ["a/b, blind", "a/b, ranked", "a/b, whole"]
     assert arms["a/b, whole"] == {"model": "a/b"}
 
@@ -95,7 +101,7 @@ def test_each_model_is_held_against_the_arm_that_reads_its_list() -> None:
 def test_an_unknown_arm_is_refused_before_any_run(tmp_path: Path) -> None:
     request = SynthRequest(kind="collab", spec="demo:", n=2)
     with pytest.raises(UsageError, match=r"no arm 'blind pick'.*mean 'blind picks'"):
-        study_worth(request, [], tmp_path / "study", only=["blind pick"])
+        study_quality(request, [], tmp_path / "study", only=["blind pick"])
     assert not (tmp_path / "study").exists()
 
 
@@ -105,7 +111,7 @@ def test_the_study_on_the_homes_that_ship(tmp_path: Path) -> None:
     request = SynthRequest(kind="collab", spec="demo:", n=6, seed=3)
     only = ["blind picks", "always first", "builtin/random, blind", "builtin/first, ranked"]
     models = ["builtin/random", "builtin/first"]
-    tables = study_worth(request, models, tmp_path, only=only)
+    tables = study_quality(request, models, tmp_path, only=only)
     titles = [table.title for table in tables]
     assert titles == [
         *("Table 4", "Worth", "Variety", "Validity and regret"),
@@ -136,9 +142,9 @@ def test_the_study_on_the_homes_that_ship(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_study_without_models_has_no_differences(tmp_path: Path) -> None:
     request = SynthRequest(kind="collab", spec="demo:flat", n=2)
-    tables = study_worth(request, [], tmp_path, only=["always first"])
+    tables = study_quality(request, [], tmp_path, only=["always first"])
     assert len(tables) == 4
-    assert against_blind({"always first": tmp_path / "always-first"}) == []
+    assert compare_to_blind({"always first": tmp_path / "always-first"}) == []
 
 
 def sample(name: str = "a", status: str = "ok", **more: Any) -> dict[str, Any]:

@@ -15,11 +15,11 @@ from navloom.evals.navcraft.direct_request import DirectRequest
 from navloom.evals.navcraft.direct_results import direct_tables, score_direct
 from navloom.evals.navcraft.direct_study import ARMS, DirectStudy, published_table, study_direct
 from navloom.evals.navcraft.request import SynthRequest
-from navloom.evals.report.intervals import wilson
-from navloom.evals.report.writers import read_report
+from navloom.evals.report.intervals import wilson_interval
+from navloom.evals.report.report_files import read_report
 from navloom.evals.run_folder import read_run, read_samples
-from navloom.evals.runner import run_kind
-from navloom.evals.session import Session, Stop
+from navloom.evals.runner import run_request
+from navloom.evals.session import Session, StopSignal
 from tests.evals.lines import records, rewrite
 
 HEURISTIC = "builtin/heuristic"
@@ -83,13 +83,13 @@ def test_a_study_that_was_stopped_goes_on_with_what_is_there(
     def stopped(request: Any, folder: Path, session: Session) -> Any:
         ran.append(folder.name)
         if folder.name == "V2":
-            session = Session(stop=Stop(), limit=None)
+            session = Session(stop=StopSignal(), limit=None)
             assert session.stop is not None
             session.stop.request()
-        return run_kind(request, folder, session)
+        return run_request(request, folder, session)
 
     with monkeypatch.context() as patch:
-        patch.setattr("navloom.evals.study.run_kind", stopped)
+        patch.setattr("navloom.evals.study.run_request", stopped)
         with pytest.raises(UnfinishedError, match="the same command on the same folder goes on"):
             study_direct(study, tmp_path / "cut")
     assert ran == ["V1", "V2"]
@@ -137,7 +137,7 @@ def test_bad_requests_are_one_line(changes: dict[str, Any], said: str) -> None:
 
 
 def test_scores_of_a_hand_made_run(tmp_path: Path) -> None:
-    run_kind(DirectRequest(spec="demo:flat", n=4), tmp_path / "r")
+    run_request(DirectRequest(spec="demo:flat", n=4), tmp_path / "r")
     base = records(tmp_path / "r")[0]["result"]["navloom"]
     flags = {"transfer_unlike": False, "no_handover": False, "off_links": False}
     plans: list[Any] = [
@@ -157,7 +157,7 @@ def test_scores_of_a_hand_made_run(tmp_path: Path) -> None:
     rewrite(tmp_path / "r", by_hand)
     score = score_direct(tmp_path / "r")
     assert (score.read.hits, score.read.of) == (3, 4)
-    assert score.read.interval == wilson(3, 4)
+    assert score.read.interval == wilson_interval(3, 4)
     assert (score.valid.hits, score.valid.of) == (1, 4)
     assert (score.plans, score.lesser_share.values) == (3, (0.4, 0.0))
     assert score.both_share.mean == pytest.approx(0.1)
@@ -174,7 +174,7 @@ def test_scores_of_a_hand_made_run(tmp_path: Path) -> None:
 
 def test_two_stages_are_read_by_why_they_failed(tmp_path: Path) -> None:
     run = tmp_path / "r"
-    run_kind(SynthRequest(kind="collab", spec="demo:house", n=4), run)
+    run_request(SynthRequest(kind="collab", spec="demo:house", n=4), run)
     rows = records(run)
     ends: list[dict[str, Any]] = [
         {},

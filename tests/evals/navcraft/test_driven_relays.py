@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from navloom.errors import UsageError
-from navloom.evals.navcraft.driven_relays import driven_relays, driven_table
+from navloom.evals.navcraft.driven_relays import driven_table, summarise_driving
 from navloom.evals.navcraft.request import SynthRequest
 
 BODIES = {"robot_1": "FETCH", "robot_2": "SPOT"}
@@ -19,7 +19,7 @@ def sample(**driven: object) -> dict[str, object]:
 def test_relays_are_counted_with_why_they_were_not_driven() -> None:
     way = "robot_1: No way leads from A_1 to 'B_2' for FETCH"
     why = f"{way}: the door between the a and the b: too narrow: 0.50 m"
-    found = driven_relays(
+    found = summarise_driving(
         [
             sample(done=True, planned=10.0, driven=11.0, contacts=2, alpha=0.5, legs=[LEG] * 4),
             sample(done=False, legs=[{"arrived": False, "contacts": 0}], contacts=0, reason=why),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navloom.errors import RunError, UsageError
-from navloom.evals.navcraft.dataset import check_file
+from navloom.evals.navcraft.dataset_check import check_dataset
 from navloom.evals.navcraft.export import _plain, export_lines, export_run
 from tests.evals import tiny
 
@@ -36,7 +36,7 @@ def test_a_collab_run_gives_its_relays_and_a_single_run_its_tasks(tmp_path):
 def test_what_is_exported_validates(tmp_path):
     run = tiny.run_folder(tmp_path / "run", _samples())
     assert export_run(run, tmp_path / "tasks.jsonl") == 2
-    result = check_file(tmp_path / "tasks.jsonl", tiny.scene_file(tmp_path))
+    result = check_dataset(tmp_path / "tasks.jsonl", tiny.scene_file(tmp_path))
     assert result.summary == "2 tasks: 2 valid"
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from navloom.errors import UsageError
-from navloom.evals.navcraft.export import MEASURES, Condition, export_run
+from navloom.evals.navcraft.export import MEASURES, ExportFilter, export_run
 from navloom.evals.navcraft.request import SynthRequest
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 
 RECORD = {
     "legs": [2, 3],
@@ -39,7 +39,7 @@ RECORD = {
     ],
 )
 def test_conditions(text: str, holds: bool) -> None:
-    assert Condition.read(text).holds(RECORD) is holds
+    assert ExportFilter.read(text).holds(RECORD) is holds
 
 
 @pytest.mark.parametrize(
@@ -53,12 +53,12 @@ def test_conditions(text: str, holds: bool) -> None:
 )
 def test_what_is_no_condition(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        Condition.read(text)
+        ExportFilter.read(text)
 
 
 def test_an_export_keeps_what_fulfils_all(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    run_kind(SynthRequest(kind="single", spec="demo:", n=12, seed=5), run)
+    run_request(SynthRequest(kind="single", spec="demo:", n=12, seed=5), run)
     everything, some, none = (tmp_path / name for name in ("all", "some", "none"))
     assert export_run(run, everything) == 12
     kept = export_run(run, some, keep=["plausible>=0.6", "hops<=9"])

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from navloom.evals.navcraft.dataset import _cut, _Scenes, check_file
-from navloom.evals.navcraft.rules import _differs, _wrong_rates, broken_rules
+from navloom.evals.navcraft.dataset_check import _cut, _Scenes, check_dataset
+from navloom.evals.navcraft.task_rules import _differs, _wrong_rates, find_violations
 from navloom.scenes.scene import Item
 from tests.evals import tiny
 from tests.evals.navcraft.corruptions import CORRUPTIONS
@@ -153,7 +153,7 @@ def test_a_corruption_is_found_in_its_parts_and_for_its_reason(name, tmp_path):
 def check(tmp_path, row, scene=None):
     path = tmp_path / "home.json"
     path.write_text((scene or tiny.home()).model_dump_json())
-    return check_file(tiny.write_rows(tmp_path / "tasks.jsonl", [row]), str(path)).findings
+    return check_dataset(tiny.write_rows(tmp_path / "tasks.jsonl", [row]), str(path)).findings
 
 
 def test_a_path_may_be_short_enough_and_still_pass_the_object_by(tmp_path):
@@ -305,13 +305,13 @@ def test_rates_that_a_relay_records(alpha, rest, wheres):
 def test_what_an_errand_is_worth_is_held_against_the_scene():
     row, home = tiny.single(), tiny.home()
     row["navloom"]["worth"] = {"doors": 7, "storeys": 1, "namesakes": 0, "belongs": None}
-    assert broken_rules(home, row) == []
+    assert find_violations(home, row) == []
     row["navloom"]["worth"]["doors"] = None
-    (finding,) = broken_rules(home, row)
+    (finding,) = find_violations(home, row)
     assert finding.finding == "doors None is said and 7 is right"
     # Grades of another version of the table are its own.
     row["navloom"]["worth"] = {"doors": 7, "carry": -1.0, "belongs": None}
-    assert broken_rules(home, row) == []
+    assert find_violations(home, row) == []
 
 
 def test_the_name_of_an_end_asset_is_that_of_the_instruction(tmp_path):
@@ -327,13 +327,13 @@ def test_the_name_of_an_end_asset_is_that_of_the_instruction(tmp_path):
 def test_a_broken_second_phase_alone_is_told_alone():
     row = tiny.relay_a1()
     row["phase_2"]["Collaborative type"] = "Type-B"
-    found = broken_rules(tiny.home(), row)
+    found = find_violations(tiny.home(), row)
     assert [(each.code, '"phase_2"' in each.finding) for each in found] == [("wrong_form", True)]
 
 
 def test_legs_of_two_hops_are_long_enough_where_no_line_says_otherwise():
     row = tiny.relay_a2()  # legs of 2 and 2 hops
     del row["navloom"]["tau"]
-    assert broken_rules(tiny.home(), row) == []
+    assert find_violations(tiny.home(), row) == []
     row["navloom"]["tau"] = 3
-    assert {each.code for each in broken_rules(tiny.home(), row)} == {"leg_too_short"}
+    assert {each.code for each in find_violations(tiny.home(), row)} == {"leg_too_short"}

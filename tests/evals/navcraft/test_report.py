@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 
 from navloom.cli.main import main
 from navloom.errors import RunError, SceneError
-from navloom.evals.kinds import kind_of
-from navloom.evals.navcraft.pictures import contact_sheet, task_routes
 from navloom.evals.navcraft.results import build_report, report_blocks, tables, write_report
 from navloom.evals.navcraft.scores import PUBLISHED, score_run
+from navloom.evals.navcraft.task_figures import contact_sheet, task_routes
 from navloom.evals.navcraft.task_results import pick_tasks, task_story
 from navloom.evals.report.blocks import Bars, Columns, Prose, Variants
-from navloom.evals.report.intervals import bootstrap_mean, wilson
-from navloom.evals.report.writers import markdown
+from navloom.evals.report.intervals import bootstrap_mean, wilson_interval
+from navloom.evals.report.report_files import blocks_to_markdown
 from navloom.evals.run_folder import read_samples
-from navloom.web.index import cells_of
+from navloom.evals.run_kinds import kind_of
+from navloom.web.line_index import row_cells
 from tests.evals import tiny
 from tests.scenes.test_plan_sheet import texts
 from tests.web.one_file import documents_of, opens_on, said_in
@@ -95,7 +95,7 @@ def test_an_unknown_price_makes_the_cost_unknown(tmp_path):
     samples = [tiny.sample(tiny.relay_a1(), 0, cost_usd=None), tiny.sample(tiny.relay_a2(), 1)]
     run = tiny.run_folder(tmp_path / "r", samples, model="vllm/x")
     assert score_run(run).cost_usd is None
-    assert "| unknown |" in markdown(tables(run))
+    assert "| unknown |" in blocks_to_markdown(tables(run))
 
 
 def test_diversity_by_profile(tmp_path):
@@ -112,16 +112,16 @@ def test_diversity_by_profile(tmp_path):
 def test_wilson_holds_the_share_and_stays_in_bounds(hits, more):
     of = hits + more
     if of == 0:
-        assert wilson(0, 0) is None
+        assert wilson_interval(0, 0) is None
         return
-    low, high = wilson(hits, of)
+    low, high = wilson_interval(hits, of)
     assert 0 <= low <= hits / of <= high <= 1
     assert high > low
 
 
 def test_wilson_of_8_in_10():
     """Wilson (1927); 0.4902 to 0.9433 for 8 of 10 is the textbook value at 95 %."""
-    assert wilson(8, 10) == pytest.approx((0.4902, 0.9433), abs=5e-5)
+    assert wilson_interval(8, 10) == pytest.approx((0.4902, 0.9433), abs=5e-5)
 
 
 @settings(max_examples=settings.default.max_examples // 4)
@@ -133,7 +133,7 @@ def test_the_bootstrap_interval_lies_among_the_values_and_never_varies(values):
 
 
 def test_markdown_says_the_figures_and_names_baselines(collab):
-    said = markdown(tables(collab))
+    said = blocks_to_markdown(tables(collab))
     row = next(line for line in said.splitlines() if line.startswith("| collab:"))
     assert "builtin/heuristic, baseline (rule-based)" in row
     assert "66.7% (4/6)" in row
@@ -147,7 +147,7 @@ def test_markdown_says_the_figures_and_names_baselines(collab):
 
 def test_a_run_without_a_valid_task_says_so(tmp_path):
     run = tiny.run_folder(tmp_path / "none", [tiny.failed("f", "not_json")])
-    assert "No valid task in 1 attempts" in markdown(tables(run))
+    assert "No valid task in 1 attempts" in blocks_to_markdown(tables(run))
     assert main(["report", str(run)]) == 0
     assert "No valid task in 1 attempts" in said_in(run / "report.html", "source/0/tab/scores")
     empty = tiny.run_folder(tmp_path / "empty", [])
@@ -223,7 +223,7 @@ def test_hostile_names_are_text_in_page_and_markdown(tmp_path):
     page = run / "report.html"
     assert "alert(1)" not in page.read_text()
     assert evil in said_in(page)
-    said = markdown(tables(run))
+    said = blocks_to_markdown(tables(run))
     assert "<script>" not in said
     cells = {len(re.findall(r"(?<!\\)\|", line)) for line in said.splitlines() if "alert" in line}
     assert cells <= {0, 3, 7, 12}  # a pipe in a name opens no new column
@@ -340,7 +340,7 @@ def test_a_bar_leads_to_as_many_relays_as_it_counts(collab):
     (columns,) = [block for block in tables(collab) if isinstance(block, Columns)]
     known = {each.name: each for each in kind_of(collab).columns({"kind": "collab"})}
     rows = [
-        dict(zip(known, cells_of(known.values(), line), strict=True))
+        dict(zip(known, row_cells(known.values(), line), strict=True))
         for line in read_samples(collab)
     ]
     for (bars,) in columns.columns:

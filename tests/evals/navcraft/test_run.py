@@ -10,9 +10,9 @@ import pytest
 
 from navloom.errors import RunError, SceneError, UsageError
 from navloom.evals.navcraft.request import SynthRequest
-from navloom.evals.navcraft.run import in_turn
+from navloom.evals.navcraft.run import profile_for
 from navloom.evals.run_folder import read_run, read_samples
-from navloom.evals.runner import arun_kind, run_kind
+from navloom.evals.runner import arun_request, run_request
 from navloom.evals.session import Session
 from navloom.scenes.formats.scene_json import save
 from navloom.tools.navcraft.relay_task import can_hold
@@ -25,7 +25,7 @@ def asked(**changes: Any) -> SynthRequest:
 
 
 def test_attempts_are_spread_evenly_and_profiles_take_turns(tmp_path: Path) -> None:
-    summary = run_kind(asked(n=7, profile=("child", "none")), tmp_path / "r")
+    summary = run_request(asked(n=7, profile=("child", "none")), tmp_path / "r")
     rows = read_samples(tmp_path / "r")
     assert (summary.ok, len(rows)) == (7, 7)
     assert sorted(Counter(row["scene"] for row in rows).values()) == [2, 2, 3]
@@ -39,22 +39,22 @@ def test_attempts_are_spread_evenly_and_profiles_take_turns(tmp_path: Path) -> N
 )
 def test_every_profile_has_its_share_however_many_homes(homes: int, profiles: int, n: int) -> None:
     names = tuple("abcdef"[:profiles])
-    shares = Counter(in_turn(k, names, homes) for k in range(n))
+    shares = Counter(profile_for(k, names, homes) for k in range(n))
     assert max(shares.values()) - min(shares[name] for name in names) <= 1
     # In the end each home has seen each profile equally often.
-    whole = Counter((k % homes, in_turn(k, names, homes)) for k in range(homes * profiles * 2))
+    whole = Counter((k % homes, profile_for(k, names, homes)) for k in range(homes * profiles * 2))
     assert set(whole.values()) == {2}
 
 
 def test_all_profiles_over_few_homes(tmp_path: Path) -> None:
-    run_kind(asked(spec="demo:", n=12, profile=("all",)), tmp_path / "r")
+    run_request(asked(spec="demo:", n=12, profile=("all",)), tmp_path / "r")
     shares = Counter((row["profile"] or {}).get("Age") for row in read_samples(tmp_path / "r"))
     assert sorted(shares.values()) == [2] * 6
 
 
 @pytest.mark.slow
 def test_relays_are_of_both_types_and_their_helpers_from_elsewhere(tmp_path: Path) -> None:
-    run_kind(asked(kind="collab", n=24, compact=True), tmp_path / "r")
+    run_request(asked(kind="collab", n=24, compact=True), tmp_path / "r")
     made = [row["result"] for row in read_samples(tmp_path / "r") if row["result"]["phase_2"]]
     kinds = Counter(each["phase_2"]["Collaborative type"] for each in made)
     assert 0.4 <= kinds["Type-A1"] / kinds.total() <= 0.6
@@ -75,7 +75,7 @@ def test_relays_are_of_both_types_and_their_helpers_from_elsewhere(tmp_path: Pat
 
 
 def test_only_what_is_asked_for_is_made(tmp_path: Path) -> None:
-    run_kind(asked(kind="collab", n=12, faster=True, min_gain=0.3), tmp_path / "r")
+    run_request(asked(kind="collab", n=12, faster=True, min_gain=0.3), tmp_path / "r")
     rows = [row["result"] for row in read_samples(tmp_path / "r")]
     made = [each["navloom"] for each in rows if each["phase_2"]]
     assert made
@@ -84,7 +84,7 @@ def test_only_what_is_asked_for_is_made(tmp_path: Path) -> None:
 
 def test_same_request_same_tasks_and_another_seed_others(tmp_path: Path) -> None:
     def tasks(name: str, seed: int) -> list[Any]:
-        run_kind(asked(kind="collab", n=6, seed=seed), tmp_path / name)
+        run_request(asked(kind="collab", n=6, seed=seed), tmp_path / name)
         return [(row["id"], row["result"]) for row in read_samples(tmp_path / name)]
 
     assert tasks("a", 1) == tasks("b", 1)
@@ -92,7 +92,7 @@ def test_same_request_same_tasks_and_another_seed_others(tmp_path: Path) -> None
 
 
 def test_calls_of_the_errand_count_too(tmp_path: Path) -> None:
-    run_kind(asked(kind="collab", n=3), tmp_path / "r")
+    run_request(asked(kind="collab", n=3), tmp_path / "r")
     for row in read_samples(tmp_path / "r"):
         assert row["usage"]["calls"] == row["result"]["navloom"]["turns"]
 
@@ -113,17 +113,17 @@ def test_homes_without_an_errand_are_said_and_left_out(tmp_path: Path) -> None:
         def note(self, text: str) -> None:
             said.append(text)
 
-    run_kind(asked(spec=str(homes), n=3), tmp_path / "r", Session(display=Notes()))
+    run_request(asked(spec=str(homes), n=3), tmp_path / "r", Session(display=Notes()))
     assert {row["scene"] for row in read_samples(tmp_path / "r")} == {"test:row"}
     assert "skipped 1 of 3 scenes: there are no objects (test:bare)" in said
     assert any("links apart" in line and "(test:apart)" in line for line in said)
     with pytest.raises(SceneError, match="no errand is possible in any scene"):
-        run_kind(asked(spec=str(homes / "b.json")), tmp_path / "r2")
+        run_request(asked(spec=str(homes / "b.json")), tmp_path / "r2")
 
 
 def test_relays_from_a_run_keep_its_errands(tmp_path: Path) -> None:
-    run_kind(asked(n=6), tmp_path / "s")
-    run_kind(asked(kind="collab", n=4, source=str(tmp_path / "s")), tmp_path / "c")
+    run_request(asked(n=6), tmp_path / "s")
+    run_request(asked(kind="collab", n=4, source=str(tmp_path / "s")), tmp_path / "c")
     errands = {row["id"]: row["result"]["phase_1"] for row in read_samples(tmp_path / "s")}
     rows = read_samples(tmp_path / "c")
     assert len(rows) == 4
@@ -134,26 +134,26 @@ def test_relays_from_a_run_keep_its_errands(tmp_path: Path) -> None:
     with samples.open("a") as file:
         file.write(checked(tmp_path / "s", {**line, "id": "demo-flat-00000-again", "attempt": 0}))
     with pytest.raises(RunError, match="errands was"):
-        run_kind(asked(kind="collab", n=4, source=str(tmp_path / "s")), tmp_path / "c")
+        run_request(asked(kind="collab", n=4, source=str(tmp_path / "s")), tmp_path / "c")
     with pytest.raises(RunError, match="collab`: expected one of `navloom synth single`"):
-        run_kind(asked(kind="collab", source=str(tmp_path / "c")), tmp_path / "x")
+        run_request(asked(kind="collab", source=str(tmp_path / "c")), tmp_path / "x")
 
 
 def test_limit_and_sample_id_do_part_of_a_run(tmp_path: Path) -> None:
     out = tmp_path / "r"
-    run_kind(asked(), out, Session(limit=2))
+    run_request(asked(), out, Session(limit=2))
     assert len(read_samples(out)) == 2
-    run_kind(asked(), out, Session(sample_id=["demo-villa-00001"]))
+    run_request(asked(), out, Session(sample_id=["demo-villa-00001"]))
     assert "demo-villa-00001" in {row["id"] for row in read_samples(out)}
-    assert run_kind(asked(), out).ok == 7
+    assert run_request(asked(), out).ok == 7
     with pytest.raises(UsageError, match="Did you mean 'demo-villa-00001'"):
-        run_kind(asked(), out, Session(sample_id=["demo-vila-00001"]))
+        run_request(asked(), out, Session(sample_id=["demo-vila-00001"]))
 
 
 def test_another_request_in_the_folder_is_refused(tmp_path: Path) -> None:
-    run_kind(asked(n=2), tmp_path / "r")
+    run_request(asked(n=2), tmp_path / "r")
     with pytest.raises(RunError, match="n was 2, now 3"):
-        run_kind(asked(n=3), tmp_path / "r")
+        run_request(asked(n=3), tmp_path / "r")
 
 
 @pytest.mark.parametrize(
@@ -173,11 +173,11 @@ def test_requests_that_make_no_sense(changes: dict[str, Any]) -> None:
 
 
 def test_run_json_names_the_prompts(tmp_path: Path) -> None:
-    run_kind(asked(kind="collab", n=1), tmp_path / "r")
+    run_request(asked(kind="collab", n=1), tmp_path / "r")
     prompts = read_run(tmp_path / "r")["request"]["prompts"]
     assert [prompt["name"] for prompt in prompts] == ["navcraft_single", "navcraft_collab"]
 
 
 async def test_a_notebook_awaits_the_same(tmp_path: Path) -> None:
-    summary = await arun_kind(asked(n=2), tmp_path / "r")
+    summary = await arun_request(asked(n=2), tmp_path / "r")
     assert summary.ok == 2

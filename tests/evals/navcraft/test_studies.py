@@ -15,14 +15,14 @@ from navloom.errors import NavloomError, UnfinishedError
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navcraft.studies import (
     ARMS,
-    roles,
+    stats_by_role,
     study_ablation,
     study_profiles,
     study_relays,
     total_variation,
 )
 from navloom.evals.progress import Summary
-from navloom.evals.report.writers import read_report
+from navloom.evals.report.report_files import read_report
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Session
 from navloom.evals.study import Study
@@ -36,11 +36,11 @@ def row(scene: str, thing: str, age: int | None = None, status: str = "ok") -> d
 
 
 def test_failed_tasks_are_nobodys() -> None:
-    assert roles([row("a", "toy", 9, status="failed"), row("a", "toy")]) == []
+    assert stats_by_role([row("a", "toy", 9, status="failed"), row("a", "toy")]) == []
 
 
 def test_roles_that_want_different_things_are_apart() -> None:
-    child, teen = roles([row("a", "toy", 9), row("a", "toy", 9), row("a", "book", 15)])
+    child, teen = stats_by_role([row("a", "toy", 9), row("a", "toy", 9), row("a", "book", 15)])
     assert (child.name, child.tasks, child.favourites) == ("9, Student", 2, (("toy", 2),))
     assert child.apart == teen.apart == 1.0
 

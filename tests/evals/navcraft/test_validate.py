@@ -8,16 +8,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from navloom.errors import SceneError, UsageError
-from navloom.evals.navcraft.dataset import (
+from navloom.evals.navcraft.dataset_check import (
     MOST_BYTES,
     MOST_FINDINGS,
-    Finding,
-    Validation,
+    DatasetFinding,
+    ValidationResult,
     _lines,
     _parse,
-    check_file,
-    findings_of,
-    schema,
+    check_dataset,
+    dataset_schema,
+    find_problems,
 )
 from navloom.scenes.scene import Box, Item
 from tests.evals import tiny
@@ -29,7 +29,7 @@ def scenes(tmp_path):
 
 
 def check(tmp_path, scenes, *rows):
-    return check_file(tiny.write_rows(tmp_path / "tasks.jsonl", list(rows)), scenes)
+    return check_dataset(tiny.write_rows(tmp_path / "tasks.jsonl", list(rows)), scenes)
 
 
 def test_valid_tasks_have_no_findings(tmp_path, scenes):
@@ -68,7 +68,7 @@ def test_a_finding_is_one_line_that_names_file_line_part_and_fault(tmp_path, sce
     row = tiny.single()
     row["phase_1"]["Single robot travel path"]["robot_1"][0] = "Bedroom_1 -> Kitchen_3"
     file = tiny.write_rows(tmp_path / "F.jsonl", [tiny.relay_a1(), row])
-    (finding,) = check_file(file, scenes).findings
+    (finding,) = check_dataset(file, scenes).findings
     assert finding.text("F.jsonl") == (
         'F.jsonl:2: phase_1 "Single robot travel path": '
         "'Bedroom_1 -> Kitchen_3' is not a link of tiny:home"
@@ -96,7 +96,7 @@ def test_a_broken_line_is_a_finding_and_the_rest_is_still_checked(raw, said, tmp
     good = json.dumps(tiny.relay_a1()).encode()
     file = tmp_path / "tasks.jsonl"
     file.write_bytes(good + b"\n" + raw + b"\n" + json.dumps(tiny.single()).encode() + b"\n")
-    result = check_file(file, scenes)
+    result = check_dataset(file, scenes)
     assert (result.tasks, result.valid) == (3, 2)
     (finding,) = result.findings
     assert finding.line == 2
@@ -108,7 +108,7 @@ def test_a_broken_line_is_a_finding_and_the_rest_is_still_checked(raw, said, tmp
 def test_the_number_of_findings_is_bounded_and_all_lines_are_counted(tmp_path, scenes):
     file = tmp_path / "tasks.jsonl"
     file.write_text("x\n" * (MOST_FINDINGS + 50))
-    result = check_file(file, scenes)
+    result = check_dataset(file, scenes)
     assert (result.tasks, result.valid) == (MOST_FINDINGS + 50, 0)
     assert (len(result.findings), result.left_out) == (MOST_FINDINGS, 50)
     assert len(result.findings) == 1000
@@ -223,9 +223,9 @@ def test_an_asset_too_high_to_reach_is_no_place_for_a_handoff(tmp_path):
 
 def test_a_missing_file_or_spec_is_a_users_mistake(tmp_path, scenes):
     with pytest.raises(UsageError, match="cannot be read"):
-        check_file(tmp_path / "none.jsonl", scenes)
+        check_dataset(tmp_path / "none.jsonl", scenes)
     with pytest.raises(SceneError):
-        check_file(tiny.write_rows(tmp_path / "t.jsonl", []), str(tmp_path / "none.json"))
+        check_dataset(tiny.write_rows(tmp_path / "t.jsonl", []), str(tmp_path / "none.json"))
 
 
 def test_an_empty_file_holds_no_task(tmp_path, scenes):
@@ -233,8 +233,8 @@ def test_an_empty_file_holds_no_task(tmp_path, scenes):
 
 
 def test_the_published_schema_is_strict_in_its_phases():
-    defs = schema()["$defs"]
-    assert schema()["$schema"].endswith("2020-12/schema")
+    defs = dataset_schema()["$defs"]
+    assert dataset_schema()["$schema"].endswith("2020-12/schema")
     assert defs["phase_1"]["additionalProperties"] is False
     assert defs["phase_2"]["additionalProperties"] is False
     assert set(defs["phase_1"]["required"]) == set(tiny.single()["phase_1"])
@@ -280,15 +280,15 @@ def test_whatever_stands_in_a_line_the_check_ends_and_speaks_plainly(
 def test_what_the_package_makes_in_its_own_homes_is_valid(name, tmp_path):
     from navloom.evals.navcraft.export import export_run
     from navloom.evals.navcraft.request import SynthRequest
-    from navloom.evals.runner import run_kind
+    from navloom.evals.runner import run_request
     from navloom.scenes.scene_uri import load_scene
     from tests.evals.navcraft import checker
 
     asked = SynthRequest(kind="collab", spec=f"demo:{name}", n=8, seed=5)
-    run_kind(asked, tmp_path / "run")
+    run_request(asked, tmp_path / "run")
     count = export_run(tmp_path / "run", tmp_path / "tasks.jsonl")
     assert count > 0
-    assert check_file(tmp_path / "tasks.jsonl").findings == ()
+    assert check_dataset(tmp_path / "tasks.jsonl").findings == ()
     scene = json.loads(load_scene(f"demo:{name}").model_dump_json())
     for line in (tmp_path / "tasks.jsonl").read_text().splitlines():
         assert checker.check(json.loads(line), scene) == []
@@ -308,14 +308,14 @@ def test_what_the_package_makes_in_its_own_homes_is_valid(name, tmp_path):
 def test_what_is_made_in_real_homes_is_valid(scheme, n, data_dir, tmp_path):
     from navloom.evals.navcraft.export import export_run
     from navloom.evals.navcraft.request import SynthRequest
-    from navloom.evals.runner import run_kind
+    from navloom.evals.runner import run_request
     from navloom.scenes.scene_uri import load_scene
     from tests.evals.navcraft import checker
 
     spec, file = f"{scheme}:{data_dir / scheme}", tmp_path / "tasks.jsonl"
-    run_kind(SynthRequest(kind="collab", spec=spec, n=n, seed=5), tmp_path / "run")
+    run_request(SynthRequest(kind="collab", spec=spec, n=n, seed=5), tmp_path / "run")
     assert export_run(tmp_path / "run", file) > n // 2
-    assert check_file(file, spec).findings == ()
+    assert check_dataset(file, spec).findings == ()
     scenes = {}
     for line in file.read_text().splitlines():
         row = json.loads(line)
@@ -348,9 +348,9 @@ def test_a_line_has_256_kilobytes_at_most(more, read, end, tmp_path):
 
 
 def test_a_summary_counts_what_is_not_valid():
-    finding = Finding(1, "", "x")
-    assert Validation(2, 2, ()).summary == "2 tasks: 2 valid"
-    assert Validation(3, 1, (finding,) * 4, 5, 1).summary == (
+    finding = DatasetFinding(1, "", "x")
+    assert ValidationResult(2, 2, ()).summary == "2 tasks: 2 valid"
+    assert ValidationResult(3, 1, (finding,) * 4, 5, 1).summary == (
         "3 tasks: 1 valid, 2 not valid (9 findings); 1 of these put a thing where none can be put"
     )
 
@@ -360,7 +360,7 @@ def test_twenty_findings_of_a_line_are_kept(tmp_path, scenes):
     row["phase_1"]["Single robot travel path"]["robot_1"] = ["x"] * 30
     result = check(tmp_path, scenes, row)
     assert (len(result.findings), result.left_out) == (20, 0)
-    assert len(findings_of(row, lambda _: tiny.home())) == 20
+    assert len(find_problems(row, lambda _: tiny.home())) == 20
 
 
 def test_a_list_of_another_length_says_how_long_it_is(tmp_path, scenes):

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navloom.errors import RunError
-from navloom.evals.navigation.scores import spoken
-from navloom.evals.report.paired_runs import compare_runs, discordant_of
+from navloom.evals.navigation.scores import format_metric
+from navloom.evals.report.run_comparison import compare_runs, count_discordant
 from tests.evals.navigation.test_metrics import episode
 from tests.evals.navigation.test_rescore import line, run_with
 
@@ -122,7 +122,7 @@ def test_the_coin_is_fair(heads: int, tails: int) -> None:
     exact = min(1.0, 2 * sum(comb(count, k) for k in range(least + 1)) / 2**count)
     before, after = np.array([1.0] * heads + [0.0] * tails + [1.0]), np.zeros(heads + tails + 1)
     after[heads:] = 1.0
-    found = discordant_of("SR", before, after)
+    found = count_discordant("SR", before, after)
     assert found is not None
     assert (found.only_a, found.only_b, found.both) == (heads, tails, 1)
     assert found.p == pytest.approx(exact)
@@ -146,4 +146,4 @@ def test_the_coin_is_fair(heads: int, tails: int) -> None:
 def test_every_table_says_a_number_alike(
     name: str, value: float | None, sign: str, said: str
 ) -> None:
-    assert spoken(name, value, sign) == said
+    assert format_metric(name, value, sign) == said

@@ -13,32 +13,32 @@ from urllib.parse import unquote
 import pytest
 
 from navloom.errors import RunError
-from navloom.evals.kinds import kind_of
-from navloom.evals.navigation.episode_detail import Stands
+from navloom.evals.navigation.episode_detail import BodyPositions
+from navloom.evals.navigation.episode_display import BEHAVED, COUNTED
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS
 from navloom.evals.navigation.results import write_report
 from navloom.evals.navigation.scores import COUNTS
-from navloom.evals.navigation.shown_episodes import BEHAVED, COUNTED
 from navloom.evals.report.blocks import (
     Bars,
     Block,
     Column,
-    Detail,
     Facts,
     Grid,
     Prose,
+    SampleDetail,
     SceneMap,
     Transcript,
     Variants,
-    record_of,
+    block_to_json,
 )
-from navloom.evals.run_folder import each_sample
+from navloom.evals.run_folder import iter_samples
+from navloom.evals.run_kinds import kind_of
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.sim.protocol import Pose
 from navloom.sim.registry import get_simulator
 from navloom.sim.views import strip_panels
 from navloom.tools.navigation.step_records import Trajectory
-from navloom.web.index import cells_of
+from navloom.web.line_index import row_cells
 from tests.evals.navigation.walks import PATH, episode, line, result, run_folder, scene
 
 LOOP = ("1_0", "1_1", "1_2", "1_0", "1_3", "1_4", "1_0")
@@ -52,14 +52,14 @@ def run(tmp_path: Path) -> Path:
     return run_folder(tmp_path / "run", lines)
 
 
-def looked(run: Path, name: str) -> Detail:
-    told = next(each for each in each_sample(run) if each["id"] == name)
+def looked(run: Path, name: str) -> SampleDetail:
+    told = next(each for each in iter_samples(run) if each["id"] == name)
     detail = kind_of(run).detail
     assert detail is not None
     return detail(run, told)
 
 
-def seen_map(detail: Detail) -> SceneMap:
+def seen_map(detail: SampleDetail) -> SceneMap:
     return next(block for block in detail.blocks if isinstance(block, SceneMap))
 
 
@@ -71,9 +71,9 @@ def columns(run: Path) -> list[Column]:
 def test_columns_of_a_line(run: Path) -> None:
     cells = {
         told["id"]: dict(
-            zip([c.name for c in columns(run)], cells_of(columns(run), told), strict=True)
+            zip([c.name for c in columns(run)], row_cells(columns(run), told), strict=True)
         )
-        for told in each_sample(run)
+        for told in iter_samples(run)
     }
     assert cells["s0"]["instruction"] == episode().instruction
     assert (cells["s0"]["SR"], cells["s0"]["steps"], cells["s0"]["cause"]) == (1.0, 7, "none")
@@ -130,10 +130,10 @@ def _terms(to: str) -> dict[str, str]:
 
 
 def test_every_segment_leads_to_as_many_episodes_as_it_counts(run: Path) -> None:
-    told = list(each_sample(run))
+    told = list(iter_samples(run))
     names = ["status", *(column.name for column in columns(run))]
     rows = [
-        dict(zip(names, [each["status"], *cells_of(columns(run), each)], strict=True))
+        dict(zip(names, [each["status"], *row_cells(columns(run), each)], strict=True))
         for each in told
     ]
     bars = [block for block in wrong(run) if isinstance(block, Bars)]
@@ -160,7 +160,7 @@ def test_where_it_went_wrong_leads_to_the_episode(run: Path) -> None:
 
 def test_an_episode_step_by_step(run: Path) -> None:
     detail = looked(run, "s3")
-    json.dumps(record_of(detail), allow_nan=False)
+    json.dumps(block_to_json(detail), allow_nan=False)
     assert "failed" in detail.headline
     plan = seen_map(detail)
     assert plan.scene == "demo:flat"
@@ -193,7 +193,7 @@ def test_a_loop_says_where_it_stood_again(run: Path) -> None:
     assert "1_0 3x" in tags.table.rows[0][1]
 
 
-def _tags(detail: Detail) -> dict[str, str]:
+def _tags(detail: SampleDetail) -> dict[str, str]:
     rows = [b.table.rows for b in detail.blocks if isinstance(b, Grid) and b.table.title == "Tags"]
     return {row[0]: row[1] for row in rows[0]} if rows else {}
 
@@ -202,14 +202,14 @@ def test_another_way_that_succeeds_is_no_fault(run: Path, tmp_path: Path) -> Non
     fork = looked(run, "s3")
     assert "first deviation" in _tags(fork)
     # The same walk as a success: its tags stay, the page says them otherwise.
-    told = next(each for each in each_sample(run) if each["id"] == "s3")
+    told = next(each for each in iter_samples(run) if each["id"] == "s3")
     for spl, words in ((1.0, "another way, equally short"), (0.8, "another way")):
         again = copy.deepcopy(told)
         again["result"]["tags"]["success"] = True
         again["result"]["scores"]["SPL"] = spl
         detail = looked(run_folder(tmp_path / words, [again]), "s3")
         assert words in _tags(detail)
-        assert "first deviation" not in json.dumps(record_of(detail))
+        assert "first deviation" not in json.dumps(block_to_json(detail))
         plan = seen_map(detail)
         assert plan.frames[3].title.endswith(f"({words})")
         assert plan.frames[3].tone == "plain"
@@ -300,7 +300,7 @@ def _broken(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 @pytest.mark.some(3)
 @pytest.mark.parametrize("junk", [None, "x", 7, math.inf, [], {}, ["x", None], {"step": {}}])
 def test_whatever_a_line_holds_it_is_shown_or_refused_in_a_line(run: Path, junk: Any) -> None:
-    told = next(each for each in each_sample(run) if each["id"] == "s2")
+    told = next(each for each in iter_samples(run) if each["id"] == "s2")
     kind = kind_of(run)
     assert kind.detail is not None
     shown = refused = tried = 0
@@ -312,10 +312,10 @@ def test_whatever_a_line_holds_it_is_shown_or_refused_in_a_line(run: Path, junk:
         for key in path[:-1]:
             place = place[key]
         place[path[-1]] = junk
-        cells = cells_of(columns(run), line_of_others)
+        cells = row_cells(columns(run), line_of_others)
         json.dumps(cells, allow_nan=False)
         try:
-            record = record_of(kind.detail(run, line_of_others))
+            record = block_to_json(kind.detail(run, line_of_others))
         except RunError as error:
             refused += str(error).count("\n") == 0
         else:
@@ -333,7 +333,7 @@ def test_a_jump_is_spread_over_its_step() -> None:
         {"id": 9, "viewpoint": "1_0", "direction": "Back", "description": "", "hops": 2}
     ]
     how["steps"][2]["action"] = {"kind": "move", "option": 9, "viewpoint": "1_0"}
-    stands = Stands.of(Trajectory.read(how), scene())
+    stands = BodyPositions.of(Trajectory.read(how), scene())
     assert stands.times == (0.0, 1.0, 2.0, 2.5, 3.0)
     assert stands.again() == {"1_0": 2, "2_0": 2}
 

@@ -5,22 +5,22 @@ import math
 import pytest
 
 from navloom.evals.navigation.failure_behaviour import (
-    Circumstances,
     Deviation,
+    RolloutEvidence,
     find_behaviours,
     first_deviation,
     metres_along,
     metres_to_goal,
-    reference_of,
+    reference_path,
 )
 from navloom.evals.navigation.failure_cause import (
     Fork,
+    build_fork,
+    directions_at,
     find_causes,
-    fork_of,
-    rooms,
-    slope_of,
-    things,
-    ways_at,
+    named_items,
+    named_rooms,
+    path_slope,
 )
 from navloom.scenes.scene import Edge, Floor, Item, Region, Scene, Viewpoint
 from navloom.tools.navigation.step_records import NavStep, Trajectory
@@ -34,7 +34,7 @@ def walk(*viewpoints, end="stop", faults=()):
 
 
 def behaved(how, *to_goal, success=False, excess=0.0, deviation=None):
-    return find_behaviours(Circumstances(how, to_goal, deviation, success, excess))
+    return find_behaviours(RolloutEvidence(how, to_goal, deviation, success, excess))
 
 
 @pytest.mark.parametrize(("excess", "told"), [(3.0, "none"), (3.01, "detour"), (math.inf, "none")])
@@ -148,9 +148,9 @@ def test_a_result_is_read_hop_by_hop():
 
 def test_without_its_own_path_an_episode_is_held_against_the_way_to_its_nearest_goal():
     what = episode(goals=("6_0", "5_2", "no such place"))
-    assert reference_of(walk("1_0"), what, scene()) == what.path
-    assert reference_of(walk("1_1"), what, scene()) == ("1_1", "5_0", "5_2")
-    assert reference_of(walk("no such place"), what, scene()) == ()
+    assert reference_path(walk("1_0"), what, scene()) == what.path
+    assert reference_path(walk("1_1"), what, scene()) == ("1_1", "5_0", "5_2")
+    assert reference_path(walk("no such place"), what, scene()) == ()
     spots = {v.id: v.position for v in scene().viewpoints}
     near = math.dist(spots["5_0"], spots["5_2"])
     assert metres_to_goal("5_0", what, scene()) == pytest.approx(near)
@@ -291,7 +291,7 @@ def test_a_region_is_blamed_where_only_the_right_way_enters_a_named_one():
 def test_a_fork_knows_how_much_of_the_way_was_done_and_where_it_looked():
     way = ("1_0", "2_0", "2_6", "2_2")
     how = walk("1_0", "2_0", "2_3")
-    fork = fork_of(how, Deviation(1, 1, "2_0", "2_6", "2_3"), way, episode(path=way), scene())
+    fork = build_fork(how, Deviation(1, 1, "2_0", "2_6", "2_3"), way, episode(path=way), scene())
     done, whole = metres_along(way[:2], scene()), metres_along(way, scene())
     assert fork.progress == pytest.approx(done / whole)
     assert 0 < fork.progress < 1
@@ -300,7 +300,7 @@ def test_a_fork_knows_how_much_of_the_way_was_done_and_where_it_looked():
     assert (fork.at.id, fork.end.id, fork.goal.id) == ("2_0", "2_3", "2_2")
     a, b = (scene().viewpoint_by_id[name].position for name in ("1_0", "2_0"))
     assert fork.heading == pytest.approx(math.atan2(b[0] - a[0], -(b[2] - a[2])))
-    still = fork_of(
+    still = build_fork(
         walk("1_0"), Deviation(1, 0, "1_0", "2_0", None), way, episode(heading=2.5), scene()
     )
     assert (still.heading, still.options, still.chosen) == (2.5, {}, ())
@@ -319,36 +319,36 @@ def test_a_fork_knows_how_much_of_the_way_was_done_and_where_it_looked():
 )
 def test_the_clause_at_a_point_and_its_neighbours_say_where_to_go(progress, ways):
     said = "Turn left. Turn right. Go straight. Turn around."
-    assert ways_at(said, progress) == ways
+    assert directions_at(said, progress) == ways
 
 
 def test_a_slope_is_of_the_floors_whatever_their_height():
     def at(y, eyes=0.0):
         return stand("v", 0, 0, y=y, eyes=eyes)
 
-    assert slope_of(at(5.0), [at(5.0)]) == "level"
-    assert slope_of(at(5.0), [at(9.0), at(5.2)]) == "level"
-    assert (slope_of(at(5.0), [at(5.5)]), slope_of(at(5.0), [at(4.5)])) == ("up", "down")
-    assert slope_of(at(5.0), [at(5.0, eyes=1.5)]) == "level"
-    assert slope_of(at(5.0), []) == slope_of(None, [at(5.0)]) == "level"
+    assert path_slope(at(5.0), [at(5.0)]) == "level"
+    assert path_slope(at(5.0), [at(9.0), at(5.2)]) == "level"
+    assert (path_slope(at(5.0), [at(5.5)]), path_slope(at(5.0), [at(4.5)])) == ("up", "down")
+    assert path_slope(at(5.0), [at(5.0, eyes=1.5)]) == "level"
+    assert path_slope(at(5.0), []) == path_slope(None, [at(5.0)]) == "level"
 
 
 def test_names_of_rooms_follow_one_another_and_4000_characters_are_read():
-    assert rooms("living room study") == {"Living Room", "Study / Office"}
-    assert rooms("x" * 3_994 + " study") == {"Study / Office"}
-    assert rooms("x" * 3_995 + " study") == frozenset()
+    assert named_rooms("living room study") == {"Living Room", "Study / Office"}
+    assert named_rooms("x" * 3_994 + " study") == {"Study / Office"}
+    assert named_rooms("x" * 3_995 + " study") == frozenset()
 
 
 def test_a_plural_of_one_letter_is_no_word():
-    assert things("the as and the is") == frozenset()
-    assert things("shelves, couches, pianos") == {"shelf", "couch", "piano"}
+    assert named_items("the as and the is") == frozenset()
+    assert named_items("shelves, couches, pianos") == {"shelf", "couch", "piano"}
 
 
 def test_what_is_known_of_a_fork_at_the_start_and_of_a_way_of_no_length():
     home = place(stand("a", 0, 0), stand("b", 0, -2), stand("c", 2, 0))
     task = episode(path=("a", "b"), heading=0.5)
     how = Trajectory((("a", None), ("c", None)), (NavStep(viewpoint="a"),), True, "stop")
-    found = fork_of(how, Deviation(0, 0, "a", "b", "c"), ("a", "b"), task, home)
+    found = build_fork(how, Deviation(0, 0, "a", "b", "c"), ("a", "b"), task, home)
     assert (found.progress, found.heading) == (0.0, 0.5)
-    alone = fork_of(how, Deviation(0, 0, "a", None, "c"), ("a",), task, home)
+    alone = build_fork(how, Deviation(0, 0, "a", None, "c"), ("a",), task, home)
     assert (alone.progress, alone.right) == (1.0, ())

@@ -10,10 +10,10 @@ from navloom.evals.navigation.failure_cause import (
     CAUSES,
     MEANS,
     Fork,
+    directions_at,
     find_causes,
-    one_of_several,
-    speaks_of_leaving,
-    ways_at,
+    find_ordinal,
+    mentions_leaving,
 )
 from navloom.scenes.scene import Floor, Region, Scene, Viewpoint
 
@@ -91,7 +91,7 @@ def test_who_never_leaves_the_room_it_was_told_to_leave_failed_to_exit():
     ],
 )  # fmt: skip
 def test_words_of_leaving(text, leaves):
-    assert speaks_of_leaving(text, 0.0) is leaves
+    assert mentions_leaving(text, 0.0) is leaves
 
 
 def test_a_turn_that_the_right_way_takes_later_was_taken_too_soon():
@@ -119,8 +119,8 @@ def test_of_two_on_the_same_side_the_words_say_which():
     found = causes([other], [LEFT], "Take the second door on the left.")
     assert found == {"early_turn": {"which": "second door"}}
     assert cause([other], [LEFT], "Take the door on the left.") == "unknown"
-    assert one_of_several("Go on. Wait. Take the next hallway.") is None
-    assert one_of_several("Enter the 2nd small room") == "2nd small room"
+    assert find_ordinal("Go on. Wait. Take the next hallway.") is None
+    assert find_ordinal("Enter the 2nd small room") == "2nd small room"
 
 
 def test_a_thing_shown_the_other_way_alone_leads_astray():
@@ -162,7 +162,7 @@ def test_straight_on_is_a_mismatch_where_this_very_place_says_so():
     ],
 )
 def test_beside_a_thing_is_no_turn(text, ways):
-    assert ways_at(text, 0.0) == ways
+    assert directions_at(text, 0.0) == ways
 
 
 def test_where_no_turn_is_said_one_goes_straight_on():

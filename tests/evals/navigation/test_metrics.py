@@ -12,17 +12,17 @@ import pytest
 
 from navloom.errors import DataError
 from navloom.evals.navigation import metrics, path_metrics
-from navloom.evals.navigation.ground import MOST_POSITIONS
+from navloom.evals.navigation.graph_distances import MOST_POSITIONS
 from navloom.evals.navigation.metrics import (
-    Contacts,
+    EpisodeContacts,
     EpisodeScore,
-    Scorer,
+    NavigationScorer,
     cluster_of,
     score_episodes,
     score_paths,
     summarise,
 )
-from navloom.evals.navigation.path_metrics import first_row, next_row
+from navloom.evals.navigation.path_metrics import first_dtw_row, next_dtw_row
 from navloom.evals.navigation.submission import read_submission
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
@@ -115,7 +115,7 @@ REFERENCE = {
 def test_reference_table(data_dir: Path) -> None:
     data = data_dir / "mp3d"
     task = load_task("r2r", data, "val_unseen")
-    scorer = Scorer(task.episodes, lambda name: load_scene(task.scenes[name]))
+    scorer = NavigationScorer(task.episodes, lambda name: load_scene(task.scenes[name]))
     file = data / "trajectories" / "prevalent_val_unseen.json"
     trajectories = {
         "prevalent": read_submission(file).trajectories,
@@ -302,7 +302,7 @@ def test_the_right_thing_at_the_end_of_the_published_path_is_a_whole_success(
     data_dir: Path,
 ) -> None:
     task = load_task("reverie", data_dir / "mp3d", "val_unseen")
-    scorer = Scorer(task.episodes, lambda name: load_scene(task.scenes[name]))
+    scorer = NavigationScorer(task.episodes, lambda name: load_scene(task.scenes[name]))
     right = {each.id: str(each.columns["object"]) for each in task.episodes}
     paths = {each.id: each.path for each in task.episodes}
     columns = scorer.score(paths, pointed=right).columns
@@ -315,7 +315,7 @@ def test_the_right_thing_at_the_end_of_the_published_path_is_a_whole_success(
 
 def test_contacts() -> None:
     def touched(*metres: float, actions: int = 4) -> dict[str, float | None]:
-        values = score("abcd", contacts={"e": Contacts(metres, actions)}).values
+        values = score("abcd", contacts={"e": EpisodeContacts(metres, actions)}).values
         return {name: values[name] for name in ("collision_rate", "SR_strict", "SR_telhop", "SR")}
 
     assert touched() == {"collision_rate": 0, "SR_strict": 1, "SR_telhop": 1, "SR": 1}
@@ -419,9 +419,9 @@ def test_parts_give_what_the_whole_gives(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def warp(cost: np.ndarray) -> float:
-    row = first_row(cost[0][:, None])
+    row = first_dtw_row(cost[0][:, None])
     for step in cost[1:]:
-        next_row(row, step[:, None])
+        next_dtw_row(row, step[:, None])
     return float(row[-1, 0])
 
 
@@ -444,18 +444,18 @@ def test_success_of_an_episode_is_its_sr() -> None:
 
 
 def test_record_has_the_number_of_actions_where_contacts_are_reported() -> None:
-    assert score("abcd", contacts={"e": Contacts((0.2,), 5)}).record()["actions"] == 5
+    assert score("abcd", contacts={"e": EpisodeContacts((0.2,), 5)}).record()["actions"] == 5
     assert "actions" not in score("abcd").record()
 
 
 @pytest.mark.parametrize(("end", "collided"), [("collision", 1), ("stop", 0)])
 def test_an_episode_collided_where_contact_ended_it(end: str, collided: float) -> None:
-    touched = {"e": Contacts((0.2,), 5)}
+    touched = {"e": EpisodeContacts((0.2,), 5)}
     assert score("abcd", contacts=touched, ends={"e": end}).values["collided"] == collided
 
 
 def test_a_collision_rate_is_of_one_action_too() -> None:
-    assert score("a", contacts={"e": Contacts((0.2,), 1)}).values["collision_rate"] == 1
+    assert score("a", contacts={"e": EpisodeContacts((0.2,), 1)}).values["collision_rate"] == 1
 
 
 # The body ends 1 m beside c on the way to d, 1 m from the goal.

@@ -10,17 +10,17 @@ import pytest
 from navloom.evals.navigation.metrics import summarise
 from navloom.evals.report import intervals as bootstrap
 from navloom.evals.report.intervals import (
+    MetricEstimate,
     Rate,
-    Row,
-    Spread,
+    ValueDistribution,
+    bootstrap_intervals,
     bootstrap_mean,
-    clusters_of,
-    columns_of,
-    intervals,
-    percentiles,
-    resampled,
-    rows_of,
-    wilson,
+    cluster_labels,
+    estimate_metrics,
+    percentile_interval,
+    record_matrix,
+    resample_sums,
+    wilson_interval,
 )
 
 
@@ -33,7 +33,7 @@ def record(
 def test_near_the_normal_interval() -> None:
     draw = np.random.default_rng(3)
     values = (draw.random((2000, 1)) < 0.3).astype(float)
-    mean, low, high = (float(each[0]) for each in intervals(values))
+    mean, low, high = (float(each[0]) for each in bootstrap_intervals(values))
     half = 1.96 * math.sqrt(mean * (1 - mean) / 2000)
     assert mean == values.mean()
     assert low == pytest.approx(mean - half, abs=0.003)
@@ -42,17 +42,21 @@ def test_near_the_normal_interval() -> None:
 
 def test_seeded() -> None:
     values = np.random.default_rng(1).random((50, 2))
-    once, again, other = intervals(values), intervals(values), intervals(values, seed=1)
+    once, again, other = (
+        bootstrap_intervals(values),
+        bootstrap_intervals(values),
+        bootstrap_intervals(values, seed=1),
+    )
     assert [e.tolist() for e in once] == [e.tolist() for e in again]
     assert once[1].tolist() != other[1].tolist()
 
 
 def test_three_copies_of_a_path_are_one_try() -> None:
     values = (np.random.default_rng(2).random(300) < 0.5).astype(float)
-    once = intervals(values[:, None])
+    once = bootstrap_intervals(values[:, None])
     copied = np.repeat(values, 3)[:, None]
     paths = [k // 3 for k in range(900)]
-    clustered, alone = intervals(copied, paths), intervals(copied)
+    clustered, alone = bootstrap_intervals(copied, paths), bootstrap_intervals(copied)
 
     def width(found: tuple[np.ndarray, np.ndarray, np.ndarray]) -> float:
         return float(found[2][0] - found[1][0])
@@ -63,9 +67,9 @@ def test_three_copies_of_a_path_are_one_try() -> None:
 
 def test_parts_give_what_the_whole_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(4).random((40, 3))
-    whole = intervals(values, list(range(40)))
+    whole = bootstrap_intervals(values, list(range(40)))
     monkeypatch.setattr(bootstrap, "_MOST_CELLS", 1000)
-    for mine, theirs in zip(intervals(values, list(range(40))), whole, strict=True):
+    for mine, theirs in zip(bootstrap_intervals(values, list(range(40))), whole, strict=True):
         assert mine == pytest.approx(theirs, abs=0.02)
 
 
@@ -91,14 +95,17 @@ def test_what_is_no_number_is_undefined() -> None:
 
 
 def test_percentiles_leave_two_and_a_half_per_cent_out_at_either_end() -> None:
-    assert bootstrap.percentiles(np.arange(1001.0)) == (25.0, 975.0)
+    assert bootstrap.percentile_interval(np.arange(1001.0)) == (25.0, 975.0)
 
 
 def test_wilsons_interval_by_hand() -> None:
     # z = 1.96: (p + z^2/2n -+ z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n) of 8 in 10.
-    assert wilson(8, 10) == (pytest.approx(0.490, abs=1e-3), pytest.approx(0.943, abs=1e-3))
-    assert wilson(0, 1) == (0, pytest.approx(0.793, abs=1e-3))
-    assert wilson(0, 0) is None
+    assert wilson_interval(8, 10) == (
+        pytest.approx(0.490, abs=1e-3),
+        pytest.approx(0.943, abs=1e-3),
+    )
+    assert wilson_interval(0, 1) == (0, pytest.approx(0.793, abs=1e-3))
+    assert wilson_interval(0, 0) is None
 
 
 @pytest.mark.parametrize(
@@ -108,7 +115,7 @@ def test_a_mean_needs_two_values_for_an_interval(
     values: tuple[float, ...], interval: tuple[float, float] | None
 ) -> None:
     assert bootstrap_mean(values) == interval
-    assert Spread.of(values).interval == interval
+    assert ValueDistribution.of(values).interval == interval
 
 
 def test_the_interval_of_a_mean_is_of_95_percent() -> None:
@@ -119,14 +126,14 @@ def test_the_interval_of_a_mean_is_of_95_percent() -> None:
 
 
 def test_the_ends_of_draws_hold_95_percent_of_them() -> None:
-    assert percentiles(np.arange(1001.0)) == (25.0, 975.0)
+    assert percentile_interval(np.arange(1001.0)) == (25.0, 975.0)
 
 
 def test_draws_have_as_many_clusters_as_there_are() -> None:
-    draws = resampled(np.ones((5, 2)), 7, 0)
+    draws = resample_sums(np.ones((5, 2)), 7, 0)
     assert draws.tolist() == [[5, 5]] * 7
-    assert resampled(np.ones((0, 2)), 7, 0).shape == (0, 2)
-    other = resampled(np.arange(5.0)[:, None], 400, 1)
+    assert resample_sums(np.ones((0, 2)), 7, 0).shape == (0, 2)
+    other = resample_sums(np.arange(5.0)[:, None], 400, 1)
     assert other.mean() == pytest.approx(10, abs=0.5)
     assert other.std() == pytest.approx(math.sqrt(10), abs=0.4)
 
@@ -136,10 +143,10 @@ def test_a_rate_and_a_spread_by_hand() -> None:
     assert (rate.hits, rate.of, rate.share) == (2, 4, 0.5)
     assert (Rate(0, 0).share, Rate(0, 0).interval) == (None, None)
     assert Rate(0, 4).share == 0
-    spread = Spread.of([1, None, 2, 3, 4, 10])
+    spread = ValueDistribution.of([1, None, 2, 3, 4, 10])
     assert (spread.mean, spread.median, spread.max) == (4, 3, 10)
-    assert Spread.of(range(11)).p90 == 9
-    empty = Spread.of([None])
+    assert ValueDistribution.of(range(11)).p90 == 9
+    empty = ValueDistribution.of([None])
     assert (empty.mean, empty.median, empty.p90, empty.max) == (None, None, None, None)
 
 
@@ -149,38 +156,38 @@ def test_a_rate_and_a_spread_by_hand() -> None:
 def test_a_row_has_an_interval_where_it_has_both_ends(
     low: float | None, high: float | None, interval: list[float] | None
 ) -> None:
-    assert Row("SR", 0.15, low, high, 3).interval == interval
+    assert MetricEstimate("SR", 0.15, low, high, 3).interval == interval
 
 
 def test_means_are_weighted_and_need_two_clusters_for_ends() -> None:
     values = np.array([[1.0, math.nan], [0.0, math.nan], [0.5, 2.0]])
-    means, low, high = intervals(values, weights=np.array([[1.0, 1], [3, 1], [0, 1]]))
+    means, low, high = bootstrap_intervals(values, weights=np.array([[1.0, 1], [3, 1], [0, 1]]))
     assert means.tolist() == [0.25, 2.0]
     assert (low[0], high[0]) == (0, 1)
     assert np.isnan([low[1], high[1]]).all()
-    _, together, _ = intervals(values, ["a", "a", "a"])
+    _, together, _ = bootstrap_intervals(values, ["a", "a", "a"])
     assert np.isnan(together).all()
-    none, _, _ = intervals(np.full((2, 1), math.nan))
+    none, _, _ = bootstrap_intervals(np.full((2, 1), math.nan))
     assert np.isnan(none).all()
 
 
 def test_records_as_a_table_have_finite_numbers_alone() -> None:
     records = [{"a": 1, "b": True}, {"a": math.inf}, {"a": "1", "b": None}]
-    table = columns_of(records, ["a", "b"])
+    table = record_matrix(records, ["a", "b"])
     assert np.isnan(table).tolist() == [[False, False], [True, True], [True, True]]
     assert table[0].tolist() == [1, 1]
-    rows = rows_of(["a", "b"], table, None)
+    rows = estimate_metrics(["a", "b"], table, None)
     assert [(row.mean, row.n, row.interval) for row in rows] == [(1, 1, None), (1, 1, None)]
 
 
 def test_a_record_without_a_cluster_is_one_of_its_own() -> None:
-    assert clusters_of([{"cluster": "p"}, {}, {"cluster": None}, {"cluster": "p"}]) == [
+    assert cluster_labels([{"cluster": "p"}, {}, {"cluster": None}, {"cluster": "p"}]) == [
         "p", 1, 2, "p",
     ]  # fmt: skip
 
 
 def test_parts_of_draws_are_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(0).random((30, 2))
-    whole = [each.tolist() for each in intervals(values, resamples=100)]
+    whole = [each.tolist() for each in bootstrap_intervals(values, resamples=100)]
     monkeypatch.setattr(bootstrap, "_MOST_CELLS", 70)
-    assert [each.tolist() for each in intervals(values, resamples=100)] == whole
+    assert [each.tolist() for each in bootstrap_intervals(values, resamples=100)] == whole

@@ -13,7 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.metrics import _METRICS, _Walk
-from navloom.evals.navigation.metrics import EpisodeScore, Scorer, score_episodes, score_paths
+from navloom.evals.navigation.metrics import (
+    EpisodeScore,
+    NavigationScorer,
+    score_episodes,
+    score_paths,
+)
 from navloom.evals.navigation.path_metrics import METRES, PATH_METRICS
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Edge, Floor, Region, Scene, Viewpoint
@@ -139,7 +144,7 @@ def test_a_path_scores_alone_as_in_company(one: Case, other: Case) -> None:
     episodes = [one.episode(id="a", scene="made:one"), other.episode(id="b", scene="made:other")]
     both = score_episodes(episodes, {"a": one.walk, "b": other.walk}, scenes.__getitem__)
     # Small scenes share one set of tables.
-    assert len(Scorer(episodes, scenes.__getitem__)._groups) == 1
+    assert len(NavigationScorer(episodes, scenes.__getitem__)._groups) == 1
     for mine, expected in zip(both, (alone, other.score()), strict=True):
         assert mine.values == pytest.approx(expected.values, abs=1e-12)
 

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from navloom.errors import UsageError
-from navloom.evals.dry import dry_run
+from navloom.evals.dry_run import dry_run
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.results import write_report
-from navloom.evals.navigation.scores import OracleScores, RunScores, oracle_of, read_scores
+from navloom.evals.navigation.scores import OracleScores, RunScores, read_scores, start_oracle
 from navloom.evals.navigation.studies import ORACLE_ARMS, compare_dialogue, runs_table, study_oracle
 from navloom.evals.report.blocks import Grid
-from navloom.evals.report.paired_runs import compare_runs
+from navloom.evals.report.run_comparison import compare_runs
 from navloom.evals.run_folder import read_run
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.evals.session import Session
 from tests.evals.navigation.test_compare import run_of
 from tests.evals.tasks.folder import folder
@@ -65,7 +65,7 @@ def test_nothing_is_said_of_answers_that_nobody_looked_at() -> None:
 
 def test_a_run_says_what_its_oracle_knows_and_gave_away(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "r"
-    run_kind(walks(data, dialogue=True, oracle_knows="path"), out, Session(limit=3))
+    run_request(walks(data, dialogue=True, oracle_knows="path"), out, Session(limit=3))
     request = read_run(out)["request"]
     assert (request["oracle_knows"], request["oracle_arrival"], request["ask_cost"]) == (
         "path",
@@ -84,7 +84,7 @@ def test_a_run_says_what_its_oracle_knows_and_gave_away(data: Path, tmp_path: Pa
 
 
 def test_without_an_oracle_nothing_of_it_is_recorded(data: Path, tmp_path: Path) -> None:
-    run_kind(walks(data, oracle_knows="map"), tmp_path / "r", Session(limit=1))
+    run_request(walks(data, oracle_knows="map"), tmp_path / "r", Session(limit=1))
     request = read_run(tmp_path / "r")["request"]
     assert not {"oracle_knows", "oracle_arrival", "ask_cost"} & request.keys()
     assert read_scores(tmp_path / "r").record()["oracle"] is None
@@ -191,7 +191,7 @@ def test_a_bound_that_does_not_bound_is_said() -> None:
 
 def test_what_an_oracle_knows_by_the_request_of_its_run() -> None:
     def knows(**request: Any) -> str | None:
-        found = oracle_of(request)
+        found = start_oracle(request)
         return found and found.knows
 
     assert knows(oracle="off", dialogue=False) is None

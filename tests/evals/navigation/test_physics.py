@@ -12,7 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from navloom.cli.main import main
 from navloom.errors import RunError, SceneError, SimulatorError, UsageError
-from navloom.evals.navigation import walked
+from navloom.evals.navigation import embodied_graph
 from navloom.evals.navigation.metrics import score_episodes
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.rescore import score_run
@@ -20,10 +20,10 @@ from navloom.evals.navigation.results import write_report
 from navloom.evals.navigation.run import plan
 from navloom.evals.navigation.studies import study_bodies
 from navloom.evals.report.blocks import Grid
-from navloom.evals.report.paired_runs import compare_runs
-from navloom.evals.report.writers import read_report
+from navloom.evals.report.report_files import read_report
+from navloom.evals.report.run_comparison import compare_runs
 from navloom.evals.run_folder import read_run, read_samples
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.evals.session import Session
 from navloom.evals.tasks.episode import Episode
 from navloom.graphs.navigation import navigator
@@ -58,7 +58,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("runs")
     BACKENDS["bumpy"] = "tests.evals.navigation.bumpy:make"
     for physics in ("slide", "strict"):
-        assert run_kind(asked(physics=physics), folder / physics).error == 0
+        assert run_request(asked(physics=physics), folder / physics).error == 0
     del BACKENDS["bumpy"]
     return {physics: folder / physics for physics in ("slide", "strict")}
 
@@ -68,7 +68,7 @@ def test_an_episode_starts_where_its_body_can_stand() -> None:
     moves = mover_of(scene, get_body("WHEELCHAIR"))
     for physics in ("off", "slide"):
         told = {"options": {"spec": "home:0", "n": 30}, "body": "WHEELCHAIR", "physics": physics}
-        made, gone = walked.standing(EvalRequest(task="scene", **told))
+        made, gone = embodied_graph.load_feasible(EvalRequest(task="scene", **told))
         assert (len(made.episodes), gone) == (30, ())
         starts[physics] = [
             moves.settled(FloorPose(scene.viewpoint_by_id[each.start].ground, each.heading))
@@ -96,7 +96,7 @@ def test_with_physics_it_keeps_whose_body_it_was(tmp_path: Path) -> None:
     mine = {"name": "TROLLEY", "width": 0.9, "height": 1.0}
     (tmp_path / "mine.json").write_text(json.dumps([mine, {**mine, "name": "CART"}]))
     request = asked(body=f"{tmp_path / 'mine.json'}#trolley", physics="strict")
-    run_kind(request, tmp_path / "r")
+    run_request(request, tmp_path / "r")
     kept = read_run(tmp_path / "r")["request"]
     assert (kept["body"], kept["physics"], kept["collision_threshold"]) == (
         "TROLLEY",
@@ -107,9 +107,9 @@ def test_with_physics_it_keeps_whose_body_it_was(tmp_path: Path) -> None:
     assert EvalRequest.read(tmp_path / "r").embodiment == request.embodiment
     (tmp_path / "mine.json").write_text(json.dumps([{**mine, "width": 0.8}]))
     with pytest.raises(RunError, match="embodiment"):
-        run_kind(asked(body=f"{tmp_path / 'mine.json'}", physics="strict"), tmp_path / "r")
+        run_request(asked(body=f"{tmp_path / 'mine.json'}", physics="strict"), tmp_path / "r")
     with pytest.raises(RunError, match="physics"):
-        run_kind(asked(body=request.body, physics="slide"), tmp_path / "r")
+        run_request(asked(body=request.body, physics="slide"), tmp_path / "r")
 
 
 @pytest.mark.parametrize(
@@ -129,9 +129,9 @@ def test_what_cannot_be_is_refused(
 
 def test_a_backend_without_bodies_says_so(tmp_path: Path) -> None:
     with pytest.raises(SceneError, match="no body 'GIRAFFE'"):
-        run_kind(asked(body="GIRAFFE"), tmp_path / "r")
+        run_request(asked(body="GIRAFFE"), tmp_path / "r")
     with pytest.raises(SimulatorError, match="physics"):
-        run_kind(asked(backend="graph"), tmp_path / "r")
+        run_request(asked(backend="graph"), tmp_path / "r")
 
 
 def test_who_slides_goes_on_from_where_it_stood(runs: dict[str, Path]) -> None:
@@ -187,7 +187,7 @@ def test_scored_anew_a_run_scores_the_same(runs: dict[str, Path]) -> None:
 
 
 def test_what_says_nothing_of_contacts_is_not_scored(tmp_path: Path) -> None:
-    run_kind(OFF, tmp_path / "r")
+    run_request(OFF, tmp_path / "r")
     (line, *_) = read_samples(tmp_path / "r")
     assert not line["result"]["scores"].keys() & {"collision_rate", "contacts", "collided"}
 
@@ -242,7 +242,7 @@ def test_metrics_are_of_where_the_body_stood() -> None:
 def test_on_hops_of_its_own_a_body_touches_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(walked, "body_graph", body_graph)
+    monkeypatch.setattr(embodied_graph, "body_graph", body_graph)
     arms = [
         f"heuristic-{waypoints}-{p}" for waypoints in ("body", "slim") for p in ("slide", "strict")
     ]
@@ -282,7 +282,7 @@ def test_what_a_body_cannot_do_is_left_out_by_name(
         edges = tuple(each for each in scene.edges if gone not in (each.a, each.b))
         return scene.replace(viewpoints=kept, edges=edges)
 
-    monkeypatch.setattr(walked, "body_graph", without)
+    monkeypatch.setattr(embodied_graph, "body_graph", without)
     asked = EvalRequest(task="r2r", data=data, waypoints="body", body="wheelchair")
     made = plan(asked, None, print)
     left = whole.episodes.keys() - made.episodes.keys()

@@ -8,13 +8,23 @@ import pytest
 from navloom.cli.main import main
 from navloom.errors import RunError, UsageError
 from navloom.evals.navigation.episode_detail import detail
-from navloom.evals.navigation.failures import analyse, read_tags, tallies_of
+from navloom.evals.navigation.episode_display import (
+    EpisodeEntry,
+    pick_episodes,
+    pointed_notes,
+    read_case,
+)
+from navloom.evals.navigation.failure_analysis import analyse, count_failures, read_tags
 from navloom.evals.navigation.results import _behaviours, failures, tables, write_report
-from navloom.evals.navigation.run import MOST_CHARACTERS, choose, mine, read_examples
-from navloom.evals.navigation.shown_episodes import Named, pick_cases, pointed_notes, read_case
+from navloom.evals.navigation.run import (
+    MOST_CHARACTERS,
+    choose_examples,
+    mine_failures,
+    read_examples,
+)
+from navloom.evals.report.block_chart import chart_png
 from navloom.evals.report.blocks import Grid, SceneMap, Transcript
-from navloom.evals.report.chart import png
-from navloom.evals.report.writers import markdown
+from navloom.evals.report.report_files import blocks_to_markdown
 from navloom.evals.run_folder import read_samples
 from navloom.scenes.plan_data import plan_data
 from navloom.scenes.plan_svg import plan_drawing
@@ -179,13 +189,13 @@ def test_twelve_episodes_are_of_every_kind():
         *some(*[PATH] * 20, *[KITCHEN] * 20, LOOP),
         line(episode(id="t"), result("1_0", "2_0", end="max_steps"), "t"),
     ]
-    cases = [Named.of(each, read_tags(each["result"]["tags"])) for each in lines]
-    chosen = pick_cases(cases)
+    cases = [EpisodeEntry.of(each, read_tags(each["result"]["tags"])) for each in lines]
+    chosen = pick_episodes(cases)
     assert len(chosen) == 12
     assert len({case.id for case in chosen}) == 12
     assert {case.behaviour for case in chosen} == {"loop", "time_out", "early_stop", "none"}
     assert sum(case.success for case in chosen) == 4
-    assert len(pick_cases(cases[:3])) == 3
+    assert len(pick_episodes(cases[:3])) == 3
 
 
 def seen_map(run, told=None):
@@ -225,17 +235,17 @@ def test_floors_and_scenes_without_walls_are_drawn(tmp_path):
 
 
 def test_the_bars_of_behaviours_need_an_episode():
-    assert list(_behaviours(tallies_of([]))) == []
-    assert list(tallies_of([]).tables()) == []
+    assert list(_behaviours(count_failures([]))) == []
+    assert list(count_failures([]).tables()) == []
     seen = read_tags(analyse(result(*LOOP), episode(), scene()).tags)
-    (bars,) = _behaviours(tallies_of([seen]))
+    (bars,) = _behaviours(count_failures([seen]))
     assert [name for name, _ in bars.bars] == ["failed: loop"]
-    assert png([bars]).startswith(b"\x89PNG")
-    assert tallies_of([seen]).failed.of("loop") == 1
+    assert chart_png([bars]).startswith(b"\x89PNG")
+    assert count_failures([seen]).failed.of("loop") == 1
 
 
 def test_examples_tell_what_was_done_and_what_was_right(tmp_path):
-    (text,) = mine(run_folder(tmp_path / "run", some(KITCHEN)), 3)
+    (text,) = mine_failures(run_folder(tmp_path / "run", some(KITCHEN)), 3)
     assert text == (
         f"Told “{SAID}”, an agent after 3 moves went straight on, towards “the way to 2”. That was"
         " wrong: the instruction speaks of a room (Bedroom) and that way leads elsewhere. It"
@@ -249,7 +259,7 @@ def test_examples_hold_no_ids_and_are_bounded(tmp_path):
     for option in how["steps"][3]["options"]:
         option["description"] = "a door (node_4, visited) " + "ab" * 16 + " and so on" * 200
     lines = [line(episode(SAID + " on" * 5000), how)]
-    (text,) = mine(run_folder(tmp_path / "run", lines), 1)
+    (text,) = mine_failures(run_folder(tmp_path / "run", lines), 1)
     assert "node_" not in text
     assert "abab" not in text
     assert "2_1" not in text
@@ -263,12 +273,12 @@ def test_no_example_is_of_the_scene_of_the_episode_or_says_its_words(tmp_path):
                     columns={"path_id": 8})  # fmt: skip
     lines = [line(first, result(*KITCHEN), "a"), line(other, result(*LOOP), "b")]
     examples = read_examples(run_folder(tmp_path / "run", lines))
-    assert len(choose(examples, 3)) == 2
+    assert len(choose_examples(examples, 3)) == 2
     for shown in (first, episode("From elsewhere.", ("2_5", *PATH[3:]), id="9_0")):
-        assert choose(examples, 3, [shown]) == ()
+        assert choose_examples(examples, 3, [shown]) == ()
     away = {"path": ("1_0", "2_0"), "scene": "demo:house"}
-    assert len(choose(examples, 3, [episode("Another place.", **away)])) == 2
-    (text,) = choose(examples, 3, [episode(SAID, **away)])
+    assert len(choose_examples(examples, 3, [episode("Another place.", **away)])) == 2
+    (text,) = choose_examples(examples, 3, [episode(SAID, **away)])
     assert "Go to the fridge." in text
 
 
@@ -283,14 +293,14 @@ def test_examples_cover_the_most_frequent_kinds_first(tmp_path):
     kitchen = (*PATH[:3], "2_5", "2_1", "3_0", "3_1", "3_3")
     lines.append(line(episode("Walk there.", kitchen, id="r"), refused, "r"))
     run = run_folder(tmp_path / "run", lines)
-    one, two, three = mine(run, 3)
+    one, two, three = mine_failures(run, 3)
     assert "the way to 4" in one
     assert "refused to choose" in two
     assert "the way to 4" in three
-    assert mine(run, 3) == (one, two, three)
-    assert mine(run, 1) == (one,)
+    assert mine_failures(run, 3) == (one, two, three)
+    assert mine_failures(run, 1) == (one,)
     with pytest.raises(UsageError, match="expected 1 or more"):
-        mine(run, 0)
+        mine_failures(run, 0)
 
 
 def test_the_most_frequent_kind_goes_first_whatever_its_name(tmp_path):
@@ -303,7 +313,7 @@ def test_the_most_frequent_kind_goes_first_whatever_its_name(tmp_path):
         ),
         line(episode("Walk.", bath, id="b"), result("1_0", "2_0"), "b"),
     ]
-    (text,) = mine(run_folder(tmp_path / "run", lines), 1)
+    (text,) = mine_failures(run_folder(tmp_path / "run", lines), 1)
     assert "did not stop there" in text
 
 
@@ -325,4 +335,4 @@ def test_a_real_building_is_drawn(data_dir):
 
 def test_markdown_escapes_names(tmp_path):
     first, *others = tables(run_folder(tmp_path / "a", some(KITCHEN)))
-    assert markdown([replace(first, title="a<b"), *others]).startswith("# a&lt;b\n")
+    assert blocks_to_markdown([replace(first, title="a<b"), *others]).startswith("# a&lt;b\n")

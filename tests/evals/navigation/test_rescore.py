@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from navloom.errors import DataError, RunError, UsageError
 from navloom.evals.navigation import rescore as scoring
 from navloom.evals.navigation import submission
-from navloom.evals.navigation.ground import MOST_POSITIONS, Invalid
+from navloom.evals.navigation.graph_distances import MOST_POSITIONS, InvalidEpisode
 from navloom.evals.navigation.rescore import score_run, score_submission
-from navloom.evals.navigation.submission import read_submission, viewpoints_of
+from navloom.evals.navigation.submission import read_submission, read_viewpoints
 from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.scenes.formats.scene_json import save
 from tests.evals.navigation.test_metrics import ROW, episode
@@ -152,7 +152,7 @@ def test_a_bad_trajectory_fails_its_episode_alone(
     ],
 )
 def test_forms_of_a_trajectory(trajectory: list[Any]) -> None:
-    assert viewpoints_of(trajectory) == ["a", "b", "c"]
+    assert read_viewpoints(trajectory) == ["a", "b", "c"]
 
 
 json_values = st.recursive(
@@ -166,8 +166,8 @@ json_values = st.recursive(
 
 @given(json_values)
 def test_any_json_is_viewpoints_or_a_fault(value: Any) -> None:
-    found = viewpoints_of(value)
-    assert isinstance(found, Invalid) or all(isinstance(v, str) for v in found)
+    found = read_viewpoints(value)
+    assert isinstance(found, InvalidEpisode) or all(isinstance(v, str) for v in found)
 
 
 @settings(max_examples=settings.default.max_examples // 2)
@@ -328,21 +328,21 @@ def test_a_run_that_cannot_be_scored(tmp_path: Path, home: Episode) -> None:
     ],
 )
 def test_a_trajectory_is_read_three_lists_deep(trajectory: Any, found: list[str] | str) -> None:
-    read = viewpoints_of(trajectory)
+    read = read_viewpoints(trajectory)
     if isinstance(found, list):
         assert read == found
     else:
-        assert isinstance(read, Invalid)
+        assert isinstance(read, InvalidEpisode)
         assert found in read.message
 
 
 def test_a_trajectory_has_ten_thousand_positions_and_four_items_each() -> None:
-    assert len(viewpoints_of(["a"] * 10_001)) == 10_001  # type: ignore[arg-type]
+    assert len(read_viewpoints(["a"] * 10_001)) == 10_001  # type: ignore[arg-type]
     for long in (["a"] * 10_002, [["a", 0, 0, 0] * 10_001]):
-        read = viewpoints_of(long)
-        assert isinstance(read, Invalid)
+        read = read_viewpoints(long)
+        assert isinstance(read, InvalidEpisode)
         assert read.reason == "too_long"
-    whole = viewpoints_of([["a", *[0] * 3] for _ in range(10_000)])
+    whole = read_viewpoints([["a", *[0] * 3] for _ in range(10_000)])
     assert whole == ["a"] * 10_000
 
 

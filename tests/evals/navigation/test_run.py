@@ -14,13 +14,13 @@ import pytest
 
 from navloom.errors import DataError, RunError, SceneError, SimulatorError, UsageError
 from navloom.evals.captions.request import CaptionRequest
-from navloom.evals.dry import dry_run
+from navloom.evals.dry_run import dry_run
 from navloom.evals.navigation.request import EvalRequest
-from navloom.evals.navigation.run import plan, spread
-from navloom.evals.navigation.scores import scored
+from navloom.evals.navigation.run import plan, spread_episodes
+from navloom.evals.navigation.scores import score_sample
 from navloom.evals.navigation.subset import build_subset, save_subset
 from navloom.evals.run_folder import read_errors, read_run, read_samples
-from navloom.evals.runner import arun_kind, run_kind
+from navloom.evals.runner import arun_request, run_request
 from navloom.evals.session import Session
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
@@ -28,7 +28,7 @@ from navloom.models import get_model
 from navloom.scenes import scene_uri as scene_uris
 from navloom.scenes.safe_files import read_bytes
 from navloom.scenes.scene_uri import load_scene
-from navloom.testing import ModelServer, brain
+from navloom.testing import ModelServer, reply_with
 from tests.evals.stopping import AT_ONCE, asked_of, cut_short, slow
 from tests.evals.tasks.folder import folder
 
@@ -76,7 +76,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_a_line_holds_the_episode_its_scores_and_what_went_wrong(tmp_path: Path) -> None:
-    summary = run_kind(homes(), tmp_path / "r")
+    summary = run_request(homes(), tmp_path / "r")
     rows = read_samples(tmp_path / "r")
     assert len(rows) == summary.ok + summary.failed == 6
     for row in rows:
@@ -91,7 +91,7 @@ def test_a_line_holds_the_episode_its_scores_and_what_went_wrong(tmp_path: Path)
 
 
 def test_the_summary_has_the_means_of_the_lines(tmp_path: Path) -> None:
-    summary = run_kind(homes(), tmp_path / "r")
+    summary = run_request(homes(), tmp_path / "r")
     kept = json.loads((tmp_path / "r/summary.json").read_text())["scores"]
     assert kept == json.loads(json.dumps(summary.scores))
     rows = [row["result"]["scores"] for row in read_samples(tmp_path / "r")]
@@ -102,7 +102,7 @@ def test_the_summary_has_the_means_of_the_lines(tmp_path: Path) -> None:
 
 
 def test_the_shortest_path_is_the_upper_bound(data: Path, tmp_path: Path) -> None:
-    scores = run_kind(walks(data, agent="shortest-path"), tmp_path / "r").scores
+    scores = run_request(walks(data, agent="shortest-path"), tmp_path / "r").scores
     assert scores["episodes"] == 6
     assert (scores["metrics"]["SR"]["mean"], scores["metrics"]["SPL"]["mean"]) == (1, 1)
     assert scores["ends"] == {"stop": 6}
@@ -110,7 +110,7 @@ def test_the_shortest_path_is_the_upper_bound(data: Path, tmp_path: Path) -> Non
 
 def test_same_request_same_walks_and_another_seed_others(tmp_path: Path) -> None:
     def paths(name: str, seed: int, at_once: int) -> Any:
-        run_kind(
+        run_request(
             homes(agent="random", seed=seed), tmp_path / name, Session(max_connections=at_once)
         )
         rows = read_samples(tmp_path / name)
@@ -124,7 +124,7 @@ def test_same_request_same_walks_and_another_seed_others(tmp_path: Path) -> None
 @pytest.mark.slow
 def test_epochs_try_each_episode_again(data: Path, tmp_path: Path) -> None:
     request = walks(data, agent="random", epochs=2)
-    run_kind(request, tmp_path / "r")
+    run_request(request, tmp_path / "r")
     rows = read_samples(tmp_path / "r")
     assert len(rows) == 12
     assert {row["id"] for row in rows} >= {"1_0-e1", "1_0-e2"}
@@ -139,14 +139,14 @@ def test_epochs_try_each_episode_again(data: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_limit_and_sample_id_do_part_of_a_run(data: Path, tmp_path: Path) -> None:
     request, out = walks(data), tmp_path / "r"
-    assert run_kind(request, out, Session(limit=2)).scores["episodes"] == 2
+    assert run_request(request, out, Session(limit=2)).scores["episodes"] == 2
     one_of_each = {row["id"] for row in read_samples(out)}
     assert {name[0] for name in one_of_each} == {"1", "2"}
-    run_kind(request, out, Session(sample_id=["2_1"]))
+    run_request(request, out, Session(sample_id=["2_1"]))
     assert {row["id"] for row in read_samples(out)} == {*one_of_each, "2_1"}
-    assert run_kind(request, out).scores["episodes"] == 6
+    assert run_request(request, out).scores["episodes"] == 6
     with pytest.raises(UsageError, match="Did you mean '2_1'"):
-        run_kind(request, out, Session(sample_id=["2_11"]))
+        run_request(request, out, Session(sample_id=["2_11"]))
 
 
 def test_a_subset_is_its_episodes(data: Path, tmp_path: Path) -> None:
@@ -154,47 +154,47 @@ def test_a_subset_is_its_episodes(data: Path, tmp_path: Path) -> None:
     subset = build_subset(load_task("r2r", data), 2, seed=3)
     save_subset(subset, index)
     out = tmp_path / "r"
-    run_kind(walks(data, subset=str(index)), out)
+    run_request(walks(data, subset=str(index)), out)
     assert {row["id"] for row in read_samples(out)} == set(subset.ids)
     save_subset(build_subset(load_task("r2r", data), 1, seed=3), index)
     with pytest.raises(RunError, match="subset_ids was"):
-        run_kind(walks(data, subset=str(index)), out)
+        run_request(walks(data, subset=str(index)), out)
     with pytest.raises(DataError, match="the subset is of r2r val_unseen"):
         plan(EvalRequest(task="reverie", data=str(data), subset=str(index)), None, print)
 
 
 def test_files_are_what_they_hold_and_not_where_they_lie(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "r"
-    run_kind(walks(data), out, Session(limit=1))
+    run_request(walks(data), out, Session(limit=1))
     moved = tmp_path / "moved"
     shutil.move(data, moved)
-    assert run_kind(walks(moved), out).scores["episodes"] == 6
+    assert run_request(walks(moved), out).scores["episodes"] == 6
     file = moved / "r2r/R2R_val_unseen.json"
     file.write_text(file.read_text().replace("Walk 1", "Run 1"))
     with pytest.raises(RunError, match="episodes was"):
-        run_kind(walks(moved), out)
+        run_request(walks(moved), out)
 
 
 def test_another_connectivity_is_another_run(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "r"
-    run_kind(walks(data), out, Session(limit=1))
+    run_request(walks(data), out, Session(limit=1))
     (file,) = (data / "connectivity").glob("*_connectivity.json")
     poses = json.loads(file.read_text())
     poses[-1]["height"] += 0.01
     file.write_text(json.dumps(poses))
     scene_uris._kept_scene.cache_clear()  # another session would read it anew
     with pytest.raises(RunError, match="scenes was"):
-        run_kind(walks(data), out)
+        run_request(walks(data), out)
 
 
 def test_what_decides_nothing_is_no_part_of_the_request(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "r"
-    run_kind(walks(data, max_questions=2, oracle_budget=9), out, Session(limit=1))
-    run_kind(walks(data), out, Session(limit=1))
+    run_request(walks(data, max_questions=2, oracle_budget=9), out, Session(limit=1))
+    run_request(walks(data), out, Session(limit=1))
     with pytest.raises(RunError, match="dialogue was false, now true"):
-        run_kind(walks(data, dialogue=True), out)
+        run_request(walks(data, dialogue=True), out)
     with pytest.raises(RunError, match="max_steps was 15, now 3"):
-        run_kind(walks(data, max_steps=3), out)
+        run_request(walks(data, max_steps=3), out)
     prompts = read_run(out)["request"]["prompt_files"]
     assert [prompt["name"] for prompt in prompts] == ["navigator"]
 
@@ -206,19 +206,19 @@ def test_a_request_comes_back_from_its_run(data: Path, tmp_path: Path) -> None:
     ]
     for number, request in enumerate(asked):
         out = tmp_path / str(number)
-        run_kind(request, out, Session(limit=1))
+        run_request(request, out, Session(limit=1))
         there = EvalRequest.read(out)
-        assert there == replace(request, split=there.split, model=request.thinks_with)
-        assert run_kind(there, out, Session(limit=1)).scores["episodes"] == 1
+        assert there == replace(request, split=there.split, model=request.navigator_model)
+        assert run_request(there, out, Session(limit=1)).scores["episodes"] == 1
     with pytest.raises(RunError, match="it is a 'single'"):
         EvalRequest.read(_other_run(tmp_path))
 
 
 def _other_run(tmp_path: Path) -> Path:
     from navloom.evals.navcraft.request import SynthRequest
-    from navloom.evals.runner import run_kind
+    from navloom.evals.runner import run_request
 
-    run_kind(SynthRequest(kind="single", spec="demo:flat", n=1), tmp_path / "synth")
+    run_request(SynthRequest(kind="single", spec="demo:flat", n=1), tmp_path / "synth")
     return tmp_path / "synth"
 
 
@@ -228,7 +228,7 @@ def test_a_reply_that_is_no_action_is_never_a_stop(data: Path, tmp_path: Path, s
     records[1]["path"] = ["v1"]  # it stands on the goal from the start
     file.write_text(json.dumps(records))
     said("Ich weiß es nicht, tut mir leid.")
-    run_kind(walks(data, agent="navgpt", model="openai/mute"), tmp_path / "r")
+    run_request(walks(data, agent="navgpt", model="openai/mute"), tmp_path / "r")
     rows = {row["id"]: row for row in read_samples(tmp_path / "r")}
     row = rows["2_0"]
     assert (row["status"], row["reason"]) == ("failed", "unparsed")
@@ -250,7 +250,7 @@ def test_models_that_stop_at_once_or_never(
 ) -> None:
     said(reply)
     request = walks(data, agent="navgpt", model="openai/stubborn", max_steps=4)
-    summary = run_kind(request, tmp_path / "r", Session(sample_id=["1_0"]))
+    summary = run_request(request, tmp_path / "r", Session(sample_id=["1_0"]))
     (row,) = read_samples(tmp_path / "r")
     assert (row["status"], row["reason"], row["result"]["end"]) == ("failed", reason, end)
     assert "m from the goal" in row["message"]
@@ -270,7 +270,7 @@ def test_a_question_is_answered_and_paid_for_as_the_oracle(tmp_path: Path, said:
 
     said(reply)
     request = homes(agent="mapgpt", model="openai/a", oracle_model="openai/b", dialogue=True)
-    run_kind(request, tmp_path / "r", Session(limit=1))
+    run_request(request, tmp_path / "r", Session(limit=1))
     (row,) = read_samples(tmp_path / "r")
     assert row["result"]["counts"]["questions"] == 1
     assert {(part["model"], part["role"], part["calls"]) for part in row["models"]} == {
@@ -281,13 +281,13 @@ def test_a_question_is_answered_and_paid_for_as_the_oracle(tmp_path: Path, said:
 
 @pytest.mark.slow
 def test_failures_of_an_earlier_run_are_shown_but_no_ones_own(tmp_path: Path) -> None:
-    run_kind(homes(agent="random", options={"spec": "demo:", "n": 12}), tmp_path / "first")
+    run_request(homes(agent="random", options={"spec": "demo:", "n": 12}), tmp_path / "first")
     request = homes(few_shot_failures=2, failures_from=str(tmp_path / "first"))
     shown = dry_run(request, Session(limit=1)).prompts[0].messages[0][1]
     assert [k for k in range(1, 4) if f"Failure {k}: Told" in shown] == [1, 2]
     own = plan(request, None, print).episodes[plan(request, None, print).samples[0].id].instruction
     assert own not in shown
-    run_kind(request, tmp_path / "r", Session(limit=1))
+    run_request(request, tmp_path / "r", Session(limit=1))
     assert read_run(tmp_path / "r")["request"]["failure_examples"]["count"] > 2
     with pytest.raises(UsageError, match="go together"):
         homes(few_shot_failures=2)
@@ -318,7 +318,7 @@ def test_a_dry_run_bounds_what_it_would_take(data: Path) -> None:
 def test_bounds_of_a_dry_run_hold(changes: dict[str, Any], tmp_path: Path, data: Path) -> None:
     request = walks(data, **changes)
     dry = dry_run(request)
-    used = run_kind(request, tmp_path / "run").usage
+    used = run_request(request, tmp_path / "run").usage
     for low_high, key in ((dry.calls, "calls"), (dry.input_tokens, "input_tokens"),
                           (dry.output_tokens, "output_tokens")):  # fmt: skip
         assert low_high[0] <= used[key] <= low_high[1], key
@@ -336,7 +336,7 @@ def test_bad_places_are_one_line_each(data: Path, tmp_path: Path) -> None:
     ]
     for request, kind, words in bad:
         with pytest.raises(kind, match=words) as error:
-            run_kind(request, tmp_path / "r")
+            run_request(request, tmp_path / "r")
         assert "\n" not in str(error.value)
         assert not (tmp_path / "r").exists(), "a folder was made for a request that is wrong"
 
@@ -354,7 +354,7 @@ def test_requests_that_make_no_sense(changes: dict[str, Any]) -> None:
 @pytest.mark.slow
 def test_captions_of_a_model_go_before_the_datasets_own(tmp_path: Path) -> None:
     run = tmp_path / "captions-run"
-    run_kind(CaptionRequest(spec="demo:flat", job=("summary",)), run)
+    run_request(CaptionRequest(spec="demo:flat", job=("summary",)), run)
     (file,) = run.glob("captions/*.json")
     there = json.loads(file.read_text())
     for words in there["viewpoints"].values():
@@ -374,11 +374,11 @@ def test_captions_of_a_model_go_before_the_datasets_own(tmp_path: Path) -> None:
     for given in (run, file):
         made = plan(homes(options=one, captions=str(given)), None, print)
         assert not any("--captions" in note for note in made.notes)
-    run_kind(request, tmp_path / "r", Session(limit=1))
+    run_request(request, tmp_path / "r", Session(limit=1))
     there["viewpoints"].popitem()
     file.write_text(json.dumps(there))
     with pytest.raises(RunError, match="caption_files was"):
-        run_kind(request, tmp_path / "r", Session(limit=1))
+        run_request(request, tmp_path / "r", Session(limit=1))
 
 
 def test_captions_are_read_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -404,7 +404,7 @@ def test_a_hop_where_no_edge_is_scores_nothing_and_is_named(data: Path) -> None:
             "contacts": [],
         },
     }
-    line = scored(episode, state, scene)
+    line = score_sample(episode, state, scene)
     assert (line["status"], line["reason"]) == ("failed", "invalid")
     assert "from v0 to v3, is along no edge" in line["message"]
     assert (line["result"]["scores"]["SR"], line["result"]["scores"]["NE"]) == (0, None)
@@ -426,10 +426,10 @@ def test_contacts_count_where_a_simulator_reports_them(data: Path) -> None:
             "contacts": [touch],
         },
     }
-    scores = scored(episode, state, scene, touches=True)["result"]["scores"]
+    scores = score_sample(episode, state, scene, touches=True)["result"]["scores"]
     assert (scores["SR"], scores["SR_strict"], scores["SR_telhop"]) == (1, 0, 1)
     assert scores["collision_rate"] == pytest.approx(1 / 3)
-    assert "SR_strict" not in scored(episode, state, scene)["result"]["scores"]
+    assert "SR_strict" not in score_sample(episode, state, scene)["result"]["scores"]
 
 
 @pytest.mark.slow
@@ -438,7 +438,7 @@ def test_an_instruction_that_is_enormous_is_an_instruction(data: Path, tmp_path:
     records = json.loads(file.read_text())
     records[0]["instructions"] = ["go left " * 2400, "\x00\x1b[31m {{ 1/0 }} </s>", "去厨房。"]
     file.write_text(json.dumps(records))
-    summary = run_kind(walks(data), tmp_path / "r")
+    summary = run_request(walks(data), tmp_path / "r")
     assert (summary.error, summary.scores["episodes"]) == (0, 6)
 
 
@@ -452,17 +452,17 @@ def test_what_the_machinery_broke_is_no_failure(data: Path, tmp_path: Path, said
 
     said(reply)
     request, out = walks(data, agent="navgpt", model="openai/x"), tmp_path / "r"
-    summary = run_kind(request, out, Session(limit=1))
+    summary = run_request(request, out, Session(limit=1))
     assert (summary.error, summary.failed, summary.scores["episodes"]) == (1, 0, 0)
     (error,) = read_errors(out)
     assert (error["id"][0] in "12", error["status"]) == (True, "error")
     broken[0] = False
-    summary = run_kind(EvalRequest.read(out), out, Session(limit=1, retry=True))
+    summary = run_request(EvalRequest.read(out), out, Session(limit=1, retry=True))
     assert (summary.error, summary.failed) == (0, 1)
 
 
 async def test_a_notebook_awaits_the_same(tmp_path: Path) -> None:
-    summary = await arun_kind(homes(), tmp_path / "r", Session(limit=2))
+    summary = await arun_request(homes(), tmp_path / "r", Session(limit=2))
     assert summary.scores["episodes"] == 2
 
 
@@ -474,13 +474,13 @@ async def test_cut_again_and_again_it_ends_as_if_nothing_had_happened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k" * 20)
-    answer = brain(get_model("builtin/heuristic"))
+    answer = reply_with(get_model("builtin/heuristic"))
     request = homes(
         options={"spec": "demo:", "n": 6}, agent="mapgpt", cot=True, model="openai/brain"
     )
     with ModelServer(answer) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
-        await arun_kind(request, tmp_path / "whole", Session(max_connections=AT_ONCE))
+        await arun_request(request, tmp_path / "whole", Session(max_connections=AT_ONCE))
         needed = asked_of(server)
     with ModelServer(slow(answer)) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
@@ -507,7 +507,7 @@ async def test_a_person_is_asked_one_question_at_a_time(
     monkeypatch.setattr("navloom.evals.runner.run_batch", noted)
     for model in ("builtin/human", "builtin/human,max_retries=0", "builtin/random"):
         with pytest.raises(RunError, match="enough"):
-            await arun_kind(homes(agent="navgpt", model=model), tmp_path / model)
+            await arun_request(homes(agent="navgpt", model=model), tmp_path / model)
     assert seen == [1, 1, 8]
 
 
@@ -519,11 +519,11 @@ def test_the_first_of_an_evaluation_are_a_fair_share_of_it() -> None:
         )  # fmt: skip
 
     every = [made(s, p, t) for s in ("flat", "house", "villa") for p in range(4) for t in range(3)]
-    dealt = spread(every, 0)
+    dealt = spread_episodes(every, 0)
     assert sorted(e.id for e in dealt) == sorted(e.id for e in every)
     for turn in range(0, 36, 3):
         assert {e.scene for e in dealt[turn : turn + 3]} == {e.scene for e in every}
     for first in range(0, 36, 12):
         paths = {(e.scene, e.columns["path_id"]) for e in dealt[first : first + 12]}
         assert len(paths) == 12
-    assert spread(every[::-1], 0) == dealt != spread(every, 1)
+    assert spread_episodes(every[::-1], 0) == dealt != spread_episodes(every, 1)

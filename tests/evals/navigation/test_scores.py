@@ -11,12 +11,12 @@ from navloom.errors import RunError
 from navloom.evals.navigation.scores import (
     OracleScores,
     RunScores,
-    effort_of,
-    oracle_of,
-    read_trials,
-    scored,
-    scores_for,
-    spoken,
+    format_metric,
+    read_effort,
+    read_finished,
+    score_sample,
+    start_oracle,
+    start_scores,
 )
 from tests.evals.navigation.test_metrics import ROW, episode, scene_with
 from tests.evals.navigation.test_rescore import line, run_with
@@ -50,31 +50,31 @@ def ended(walk: str, end: str = "stop", **result: Any) -> dict[str, Any]:
 def test_a_line_says_why_its_episode_failed(
     walk: str, end: str, status: str, reason: str | None, message: str | None
 ) -> None:
-    found = scored(episode(), ended(walk, end), ROW)
+    found = score_sample(episode(), ended(walk, end), ROW)
     assert (found["status"], found["reason"], found["message"]) == (status, reason, message)
     assert found["result"]["scores"]["SR"] == float(status == "ok")
 
 
 def test_a_goal_out_of_reach_and_words_of_the_navigator_are_in_the_message() -> None:
-    found = scored(episode("ab", goals=("z",)), ended("ab"), FAR)
+    found = score_sample(episode("ab", goals=("z",)), ended("ab"), FAR)
     assert found["message"] == "stopped, where no way leads to the goal"
     state = {**ended("ab", "collision"), "message": "it hit a chair"}
-    assert scored(episode(), state, ROW)["message"] == "it hit a chair, 4.00 m from the goal"
+    assert score_sample(episode(), state, ROW)["message"] == "it hit a chair, 4.00 m from the goal"
 
 
 def test_contacts_are_scored_where_the_simulator_reports_them() -> None:
     state = ended("abcd", contacts=[{"displacement": 0.3, "point": [0, 0, 0]}])
-    assert "collision_rate" not in scored(episode(), state, ROW)["result"]["scores"]
-    values = scored(episode(), state, ROW, touches=True)["result"]["scores"]
+    assert "collision_rate" not in score_sample(episode(), state, ROW)["result"]["scores"]
+    values = score_sample(episode(), state, ROW, touches=True)["result"]["scores"]
     # One contact in three hops.
     assert values["collision_rate"] == pytest.approx(1 / 3)
     assert (values["actions"], values["SR_strict"]) == (3, 0)
-    lenient = scored(episode(), state, ROW, touches=True, noticeable=0.5)["result"]["scores"]
+    lenient = score_sample(episode(), state, ROW, touches=True, noticeable=0.5)["result"]["scores"]
     assert lenient["SR_strict"] == 1
 
 
 def test_an_empty_trajectory_has_no_actions() -> None:
-    values = scored(episode(), ended("", "dead_end"), ROW, touches=True)["result"]["scores"]
+    values = score_sample(episode(), ended("", "dead_end"), ROW, touches=True)["result"]["scores"]
     assert values["invalid"]["reason"] == "empty"
     assert values["actions"] == 0
 
@@ -82,14 +82,16 @@ def test_an_empty_trajectory_has_no_actions() -> None:
 def test_the_position_beside_a_viewpoint_is_what_is_scored() -> None:
     state = ended("abc")
     state["result"]["trajectory"][-1] += [5.0, 0.0, 0.0]
-    values = scored(episode(), state, ROW)["result"]["scores"]
+    values = score_sample(episode(), state, ROW)["result"]["scores"]
     assert (values["TL"], values["NE"]) == (5, 1)
 
 
 def test_the_object_that_was_named_is_scored() -> None:
     asked = episode(visible_from=("d",), columns={"object": 7})
-    assert scored(asked, ended("abcd", pointed={"object": "7"}), ROW)["result"]["scores"]["RGS"]
-    assert "RGS" not in scored(asked, ended("abcd"), ROW)["result"]["scores"]
+    assert score_sample(asked, ended("abcd", pointed={"object": "7"}), ROW)["result"]["scores"][
+        "RGS"
+    ]
+    assert "RGS" not in score_sample(asked, ended("abcd"), ROW)["result"]["scores"]
 
 
 def finished(**more: Any) -> dict[str, Any]:
@@ -175,7 +177,7 @@ def test_shares_of_answers_have_four_decimals() -> None:
     ],
 )
 def test_the_oracle_of_a_request(request_: dict[str, Any], expected: tuple[str, bool, int]) -> None:
-    found = oracle_of(request_)
+    found = start_oracle(request_)
     assert found is not None
     assert (found.knows, found.arrival, found.ask_cost) == expected
 
@@ -184,7 +186,7 @@ def test_the_oracle_of_a_request(request_: dict[str, Any], expected: tuple[str, 
     ("scenes", "named"), [({"rooms_named": 3}, 3), ({"rooms_named": "3"}, 0), (["x"], 0), (None, 0)]
 )
 def test_a_request_says_how_many_scenes_have_named_rooms(scenes: Any, named: int) -> None:
-    assert scores_for({"task": "scene", "scenes": scenes}).rooms_named == named
+    assert start_scores({"task": "scene", "scenes": scenes}).rooms_named == named
 
 
 @pytest.mark.parametrize(
@@ -203,14 +205,14 @@ def test_a_request_says_how_many_scenes_have_named_rooms(scenes: Any, named: int
 def test_numbers_are_printed_by_what_they_are(
     name: str, value: float, sign: str, expected: str
 ) -> None:
-    assert spoken(name, value, sign) == expected
+    assert format_metric(name, value, sign) == expected
 
 
 def test_effort_is_what_a_line_says_in_numbers() -> None:
-    assert effort_of({}) == dict.fromkeys(
+    assert read_effort({}) == dict.fromkeys(
         ("steps", "input_tokens", "output_tokens", "cost_usd", "seconds")
     )
-    said = effort_of(
+    said = read_effort(
         {"usage": {"input_tokens": 7}, "result": {"counts": {"steps": 3}}, "seconds": "2"}
     )
     assert (said["steps"], said["input_tokens"], said["seconds"]) == (3, 7, None)
@@ -224,7 +226,7 @@ def test_trials_of_a_run_have_their_contacts(tmp_path: Path) -> None:
         line("3", "abcd", episode(), pointed="7"),
         line("4", "", episode(), contacts=touched, end=None),
     ]
-    first, second, third, fourth = read_trials(run_with(tmp_path, lines, collision_threshold=1))
+    first, second, third, fourth = read_finished(run_with(tmp_path, lines, collision_threshold=1))
     assert first.contacts is not None
     assert (first.contacts.actions, first.contacts.displacements) == (3, (0.3,))
     assert first.contacts.noticeable == 1
@@ -239,4 +241,4 @@ def test_a_line_that_is_no_episode_is_named(tmp_path: Path) -> None:
     broken = line("1", "ab", episode())
     del broken["result"]["episode"]
     with pytest.raises(RunError, match="the sample '1' has not the form of a navigated episode"):
-        list(read_trials(run_with(tmp_path, [broken])))
+        list(read_finished(run_with(tmp_path, [broken])))

@@ -13,7 +13,7 @@ from PIL import Image
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.run import plan
 from navloom.evals.run_folder import read_run, read_samples
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.scenes.scene_uri import load_scene
 from navloom.sim import get_simulator
 from navloom.sim.agent_handle import AgentHandle
@@ -62,7 +62,7 @@ def test_the_pictures_that_arrive_are_those_of_the_pose(
 ) -> None:
     with ModelServer(["Action: 1", "Action: Stop. I have arrived."]) as server:
         served(monkeypatch, server)
-        run_kind(seeing(model=f"{provider}/any"), tmp_path / "r")
+        run_request(seeing(model=f"{provider}/any"), tmp_path / "r")
         bodies = [call.body for call in server.calls]
     assert not server.errors
     (row,) = read_samples(tmp_path / "r")
@@ -99,7 +99,7 @@ def test_a_model_without_eyes_is_told_in_words_and_nothing_is_rendered(
         with ModelServer(["Action: 1", "Action: Stop. I have arrived."]) as server:
             served(monkeypatch, server)
             request = seeing(model="openai/gpt-3.5-turbo", backend=backend)
-            run_kind(request, tmp_path / backend)
+            run_request(request, tmp_path / backend)
             bodies = [call.body for call in server.calls]
         assert not server.errors
         assert len(bodies) == 2
@@ -118,15 +118,17 @@ def test_a_model_without_eyes_is_told_in_words_and_nothing_is_rendered(
 def test_baselines_pay_for_no_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedded, "Renderer", None)
     for agent in ("heuristic", "random", "shortest-path"):
-        assert run_kind(seeing(agent=agent, max_steps=4), tmp_path / agent).scores["episodes"] == 1
+        assert (
+            run_request(seeing(agent=agent, max_steps=4), tmp_path / agent).scores["episodes"] == 1
+        )
 
 
 def test_the_views_of_a_run_choose_its_rig(monkeypatch: pytest.MonkeyPatch) -> None:
-    from navloom.evals.navigation.run import simulator_of
+    from navloom.evals.navigation.run import make_simulator
 
     monkeypatch.setattr(embedded, "Renderer", None)
     for views, count in ((0, 4), (4, 4), (12, 12), (24, 24), (36, 36)):
-        made: Any = simulator_of(seeing(views=views, backend="embedded"), "home:0")
+        made: Any = make_simulator(seeing(views=views, backend="embedded"), "home:0")
         seen = AgentHandle(made, "one").start(
             Pose((0.0, 0.0, 0.0), viewpoint=made.scene.viewpoints[0].id), 0
         )

@@ -14,20 +14,20 @@ from hypothesis import strategies as st
 
 from navloom.errors import DataError, RunError, UsageError
 from navloom.evals.navigation.subset import (
-    Axis,
     Subset,
-    axes_of,
+    SubsetAxis,
     bin_edges,
     build_subset,
-    failed_by,
-    hash_of,
-    length_of,
+    compare_axes,
+    compare_quantiles,
+    episode_length,
+    failed_subset,
+    hash_ids,
     load_subset,
+    read_failures,
     save_subset,
-    spreads_of,
-    whole_subset,
 )
-from navloom.evals.quota import balanced, proportional
+from navloom.evals.quota import equal_shares, proportional_shares
 from navloom.evals.run_folder import RunFolder
 from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.evals.tasks.registry import load_task
@@ -77,7 +77,7 @@ def test_shares_are_within_one_of_exact_in_every_direction(
 ) -> None:
     sizes = np.array(rows, dtype=np.int64)
     n = int(part * sizes.sum())
-    shares = proportional(n, sizes, np.random.default_rng(seed))
+    shares = proportional_shares(n, sizes, np.random.default_rng(seed))
     exact = sizes * (n / max(1, sizes.sum()))
     assert shares.sum() == n
     assert ((shares >= 0) & (shares <= sizes)).all()
@@ -90,18 +90,18 @@ def test_shares_are_within_one_of_exact_in_every_direction(
 def test_a_row_or_column_whose_share_is_whole_gets_exactly_that(seed: int) -> None:
     # A half of each cell: of the first row and of both columns that is 1, whatever the dice say.
     sizes = np.array([[1, 1], [1, 0], [0, 1]])
-    shares = proportional(2, sizes, np.random.default_rng(seed))
+    shares = proportional_shares(2, sizes, np.random.default_rng(seed))
     assert shares[0].sum() == 1
     assert shares.sum(axis=0).tolist() == [1, 1]
     # Where the share of a row is no whole number it may be the one below or above.
-    three = proportional(3, sizes * 3, np.random.default_rng(seed))
+    three = proportional_shares(3, sizes * 3, np.random.default_rng(seed))
     assert three.sum() == 3
     assert 1 <= three[0].sum() <= 2
 
 
 @given(st.lists(st.integers(0, 30), max_size=12), st.integers(0, 200))
 def test_balanced_shares_are_equal_as_far_as_they_can_be(sizes: list[int], n: int) -> None:
-    shares = balanced(n, sizes)
+    shares = equal_shares(n, sizes)
     assert sum(shares) == min(n, sum(sizes))
     assert all(0 <= share <= size for share, size in zip(shares, sizes, strict=True))
     not_emptied = [share for share, size in zip(shares, sizes, strict=True) if share < size]
@@ -114,7 +114,10 @@ def test_scans_and_bins_are_in_proportion(n: int) -> None:
     assert len(part) == n
     whole = {e.columns["item"]: e for e in DATA.episodes}
     edges = bin_edges(DATA.episodes, 5)
-    for of in (lambda e: e.scene, lambda e: int(np.searchsorted(edges, length_of(e), "right"))):
+    for of in (
+        lambda e: e.scene,
+        lambda e: int(np.searchsorted(edges, episode_length(e), "right")),
+    ):
         full, some = Counter(map(of, whole.values())), Counter(map(of, part))
         assert all(abs(some[key] - n * full[key] / len(whole)) < 1 for key in full)
 
@@ -173,7 +176,7 @@ def test_an_index_is_read_back_and_picks(tmp_path: Path) -> None:
     assert set(picked.scenes) == {e.scene for e in picked.episodes}
     assert picked.notes == ("a note", "A subset of 12 of 288 episodes (stratified).")
     assert subset.of == 288
-    assert subset.of_sha256 == hash_of([e.id for e in DATA.episodes])
+    assert subset.of_sha256 == hash_ids([e.id for e in DATA.episodes])
 
 
 def test_an_index_of_other_data_is_refused() -> None:
@@ -217,17 +220,17 @@ def test_what_is_no_index_is_refused(tmp_path: Path, content: bytes) -> None:
 
 
 def test_the_table_of_the_whole_with_itself_is_zero() -> None:
-    axes = {axis.name: axis for axis in axes_of(DATA.episodes, DATA.episodes)}
+    axes = {axis.name: axis for axis in compare_axes(DATA.episodes, DATA.episodes)}
     assert set(axes) == {"scene", "path length", "instruction", "words"}
     assert all(axis.distance == 0 for axis in axes.values())
     assert sum(count for _, count, _ in axes["path length"].rows) == len(DATA.episodes)
-    for spread in spreads_of(DATA.episodes, DATA.episodes):
+    for spread in compare_quantiles(DATA.episodes, DATA.episodes):
         assert spread.full == spread.subset
 
 
 def test_the_table_says_how_far_apart_two_are() -> None:
     part = [e for e in DATA.episodes if e.scene == "mp3d:A"]
-    axes = {axis.name: axis for axis in axes_of(DATA.episodes, part)}
+    axes = {axis.name: axis for axis in compare_axes(DATA.episodes, part)}
     # A holds 50 of 96 paths: the other 46 / 96 of the whole have no share in the part.
     assert axes["scene"].distance == pytest.approx(46 / 96)
     assert axes["scene"].rows[0] == ("mp3d:A", 150, 150)
@@ -257,18 +260,18 @@ def run_of(
 def test_hard_negatives_are_what_every_run_failed_on(tmp_path: Path) -> None:
     a = run_of(tmp_path / "a", {"1_0": "failed", "2_0": "failed", "3_0": "ok", "5_0": "failed"})
     b = run_of(tmp_path / "b", {"1_0": "failed", "2_0": "ok", "3_0": "failed"}, errors=("5_0",))
-    assert failed_by([a]).ids == ("1_0", "2_0", "5_0")
-    both = failed_by([a, b])
+    assert read_failures([a]).ids == ("1_0", "2_0", "5_0")
+    both = read_failures([a, b])
     assert both.ids == ("1_0",)
     assert (both.finished, both.left_out) == (3, 1)
-    hard = whole_subset(DATA, both.ids, runs=["a", "b"])
+    hard = failed_subset(DATA, both.ids, runs=["a", "b"])
     assert (hard.method, hard.runs, hard.ids) == ("failed-by", ("a", "b"), ("1_0",))
 
 
 def test_an_epoch_that_went_well_is_no_failure(tmp_path: Path) -> None:
     run = run_of(tmp_path / "a", {}, epochs={"1_0-e1": "failed", "1_0-e2": "ok",
                                              "2_0-e1": "failed", "2_0-e2": "failed"})  # fmt: skip
-    assert failed_by([run]).ids == ("2_0",)
+    assert read_failures([run]).ids == ("2_0",)
 
 
 def test_runs_over_other_episodes_are_refused(tmp_path: Path) -> None:
@@ -278,20 +281,20 @@ def test_runs_over_other_episodes_are_refused(tmp_path: Path) -> None:
     }.items():  # fmt: skip
         b = run_of(tmp_path / name, {"1_0": "failed"}, **other)
         with pytest.raises(UsageError, match=f"different episodes: {name}"):
-            failed_by([a, b])
+            read_failures([a, b])
     with pytest.raises(UsageError, match="no run was given"):
-        failed_by([])
+        read_failures([])
     with pytest.raises(RunError, match="is not a run"):
-        failed_by([tmp_path / "none"])
+        read_failures([tmp_path / "none"])
     with RunFolder(tmp_path / "synth", kind="single", request={"model": "m"}, seed=0):
         pass
     with pytest.raises(RunError, match="no run of `navloom eval`"):
-        failed_by([tmp_path / "synth"])
+        read_failures([tmp_path / "synth"])
 
 
 def test_ids_that_are_not_there_are_named() -> None:
     with pytest.raises(DataError, match="'99_9' is not one"):
-        whole_subset(DATA, ["1_0", "99_9"], runs=["a"])
+        failed_subset(DATA, ["1_0", "99_9"], runs=["a"])
 
 
 def test_an_index_has_one_form() -> None:
@@ -306,7 +309,7 @@ def test_an_index_has_one_form() -> None:
 def test_a_subset_of_r2r_is_near_the_whole(data_dir: Path) -> None:
     data = load_task("r2r", data_dir / "mp3d")
     part = build_subset(data, 200).pick(data).episodes
-    axes = {axis.name: axis for axis in axes_of(data.episodes, part)}
+    axes = {axis.name: axis for axis in compare_axes(data.episodes, part)}
     # 11 scans and 5 bins within 1 of exact each: at most 11 / 2 / 200 and 5 / 2 / 200.
     assert axes["scene"].distance < 0.0275
     assert axes["path length"].distance < 0.0125
@@ -315,8 +318,8 @@ def test_a_subset_of_r2r_is_near_the_whole(data_dir: Path) -> None:
 @pytest.mark.parametrize(("path", "hops"), [("", 0), ("a", 0), ("ab", 1), ("abcd", 3)])
 def test_a_path_whose_metres_nobody_said_is_as_long_as_its_hops(path: str, hops: float) -> None:
     given = episode(1, 0, "A", 9.5).model_copy(update={"path": tuple(path)})
-    assert length_of(given) == 9.5
-    assert length_of(given.model_copy(update={"columns": {}})) == hops
+    assert episode_length(given) == 9.5
+    assert episode_length(given.model_copy(update={"columns": {}})) == hops
 
 
 def test_edges_of_bins_have_four_decimals() -> None:
@@ -332,7 +335,7 @@ def test_a_run_without_a_split_is_refused(tmp_path: Path) -> None:
         with RunFolder(tmp_path / name, kind="navigate", request=request, seed=0):
             pass
         with pytest.raises(RunError, match="names no task and split"):
-            failed_by([tmp_path / name])
+            read_failures([tmp_path / name])
 
 
 def test_where_the_data_was_is_read_from_the_run(tmp_path: Path) -> None:
@@ -340,19 +343,19 @@ def test_where_the_data_was_is_read_from_the_run(tmp_path: Path) -> None:
     where = {"data": "somewhere", "spec": "demo:"}
     with RunFolder(tmp_path / "a", kind="navigate", request=request, seed=0, where=where):
         pass
-    found = failed_by([tmp_path / "a"])
+    found = read_failures([tmp_path / "a"])
     assert (found.data, found.options, found.ids) == ("somewhere", {"spec": "demo:"}, ())
     assert (found.finished, found.left_out) == (0, 0)
 
 
 def test_shares_and_spreads_by_hand() -> None:
-    axis = Axis("scene", (("a", 3, 0), ("b", 1, 2)))
+    axis = SubsetAxis("scene", (("a", 3, 0), ("b", 1, 2)))
     assert axis.shares == [("a", 0.75, 0.0), ("b", 0.25, 1.0)]
     assert axis.to_json()["total_variation"] == 0.75
-    assert Axis("scene", (("a", 3, 0), ("b", 1, 0))).distance == 0.5
-    assert Axis("scene", (("a", 2, 1), ("b", 1, 1))).to_json()["total_variation"] == 0.1667
+    assert SubsetAxis("scene", (("a", 3, 0), ("b", 1, 0))).distance == 0.5
+    assert SubsetAxis("scene", (("a", 2, 1), ("b", 1, 1))).to_json()["total_variation"] == 0.1667
     five = [episode(k, 0, "A", far) for k, far in enumerate((1, 2, 3, 4, 10))]
-    spread = {each.name: each for each in spreads_of(five, five[:1])}["path length (m)"]
+    spread = {each.name: each for each in compare_quantiles(five, five[:1])}["path length (m)"]
     assert spread.to_json()["full"] == {
         "mean": 4, "min": 1, "q25": 2, "median": 3, "q75": 4, "max": 10,
     }  # fmt: skip
@@ -375,7 +378,7 @@ def test_words_are_counted_by_tens(words: int, groups: list[str]) -> None:
         each.model_copy(update={"instruction": " ".join(["go"] * n)})
         for each, n in zip(DATA.episodes, (words, 25), strict=False)
     ]
-    rows = {axis.name: axis for axis in axes_of(near, near)}["words"].rows
+    rows = {axis.name: axis for axis in compare_axes(near, near)}["words"].rows
     assert [name for name, *_ in rows] == groups
 
 
@@ -383,15 +386,17 @@ def test_words_are_counted_by_tens(words: int, groups: list[str]) -> None:
 def test_what_is_left_goes_to_the_larger_remainder(seed: int) -> None:
     # Exact shares are 2.1 and 0.9, or 2.8 and 1.2.
     dice = np.random.default_rng(seed)
-    assert proportional(3, np.array([[7, 3]]), dice).tolist() == [[2, 1]]
-    assert proportional(4, np.array([[7, 3]]), dice).tolist() == [[3, 1]]
-    assert proportional(3, np.array([[7], [3]]), dice).tolist() == [[2], [1]]
-    assert proportional(0, np.zeros((1, 2), dtype=np.int64), dice).tolist() == [[0, 0]]
+    assert proportional_shares(3, np.array([[7, 3]]), dice).tolist() == [[2, 1]]
+    assert proportional_shares(4, np.array([[7, 3]]), dice).tolist() == [[3, 1]]
+    assert proportional_shares(3, np.array([[7], [3]]), dice).tolist() == [[2], [1]]
+    assert proportional_shares(0, np.zeros((1, 2), dtype=np.int64), dice).tolist() == [[0, 0]]
 
 
 def test_equal_remainders_are_drawn() -> None:
     found = {
-        tuple(proportional(1, np.array([[1, 1]]), np.random.default_rng(seed)).ravel().tolist())
+        tuple(
+            proportional_shares(1, np.array([[1, 1]]), np.random.default_rng(seed)).ravel().tolist()
+        )
         for seed in range(20)
     }
     assert found == {(1, 0), (0, 1)}
@@ -403,4 +408,4 @@ def test_equal_remainders_are_drawn() -> None:
      (0, [3], [0]), (9, [3], [3]), (3, [], []), (5, [1, 0, 9], [1, 0, 4])],
 )  # fmt: skip
 def test_balanced_shares_by_hand(n: int, sizes: list[int], shares: list[int]) -> None:
-    assert balanced(n, sizes) == shares
+    assert equal_shares(n, sizes) == shares

@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from navloom.evals.navigation.failures import analyse
+from navloom.evals.navigation.failure_analysis import analyse
 from navloom.evals.navigation.metrics import score_episodes
 from navloom.evals.run_folder import RunFolder
 from navloom.evals.tasks.episode import Episode

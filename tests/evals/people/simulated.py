@@ -8,18 +8,18 @@ from pathlib import Path
 
 import numpy as np
 
-from navloom.evals.agreement import Answers
-from navloom.evals.people.form import Answer, Form, FormQuestion
-from navloom.evals.people.people_study import assign
-from navloom.evals.people.question_results import Others
+from navloom.evals.agreement import RaterAnswers
+from navloom.evals.people.people_study import assign_items
+from navloom.evals.people.question_results import LeaveOneOut
+from navloom.evals.people.rating_form import Answer, FormQuestion, RatingForm
 from navloom.evals.people.study_folder import (
     RATINGS,
-    Item,
-    People,
+    PeopleStudy,
+    RatedItem,
     Rating,
-    make_people,
-    ratings_form,
-    read_people,
+    ratings_line_form,
+    read_people_study,
+    write_people_study,
 )
 from navloom.files import JsonlFile
 
@@ -45,7 +45,7 @@ def said_of(truth: int, right: float, lots: np.random.Generator) -> str:
 
 def simulated(
     seed: int, judge: float, *, people: float = 0.8, items: int = 150
-) -> tuple[Answers, dict[str, str]]:
+) -> tuple[RaterAnswers, dict[str, str]]:
     """Three of six people an item, all equally good, and a judge."""
     lots = np.random.default_rng(seed)
     said: dict[tuple[str, str], str] = {}
@@ -55,16 +55,16 @@ def simulated(
         for rater in lots.choice(6, 3, replace=False):
             said[f"rater-{rater}", f"i{n:04}"] = said_of(truth, people, lots)
         its[f"i{n:04}"] = said_of(truth, judge, lots)
-    return Answers(said), its
+    return RaterAnswers(said), its
 
 
 def make_study(
     folder: Path,
     questions: tuple[FormQuestion, ...],
-    items: list[Item],
+    items: list[RatedItem],
     raters: int = 4,
     source: str = "",
-) -> People:
+) -> PeopleStudy:
     """A study that nobody has answered."""
     folder.mkdir(parents=True)
     placed = any(each.kind == "place" for each in questions)
@@ -72,19 +72,19 @@ def make_study(
         {"items": "relays", "shows": ["plan"]} if placed else {"items": "grades", "shows": ["item"]}
     )
     told = {"name": "mine", "title": "Is it right?", "consent": "yes", **about}
-    form = Form.model_validate({**told, "questions": questions})
-    dealt, _ = assign(items, [f"rater-{n}" for n in range(raters)], form, 5)
-    return make_people(folder, form, items, dealt, seed=5, request={"sources": [source]})
+    form = RatingForm.model_validate({**told, "questions": questions})
+    dealt, _ = assign_items(items, [f"rater-{n}" for n in range(raters)], form, 5)
+    return write_people_study(folder, form, items, dealt, seed=5, request={"sources": [source]})
 
 
 def say(
-    people: People,
+    people: PeopleStudy,
     lines: list[tuple[str, str, Mapping[str, Answer] | str]],
     seconds: Mapping[str, float] | None = None,
-) -> People:
+) -> PeopleStudy:
     """Write what raters say: their answers, or another status; no item is all items."""
     begin = len(people.ratings)
-    with JsonlFile(people.path / RATINGS, form=ratings_form(people.file)) as file:
+    with JsonlFile(people.path / RATINGS, form=ratings_line_form(people.file)) as file:
         for n, (rater, item, said) in enumerate(lines, begin):
             status = said if isinstance(said, str) else "answered"
             line = Rating.model_validate(
@@ -93,14 +93,14 @@ def say(
                  "seconds": (seconds or {}).get(rater, 12.0) if item else 0.0}
             )  # fmt: skip
             file.append(line.model_dump(mode="json"))
-    return read_people(people.path)
+    return read_people_study(people.path)
 
 
 if __name__ == "__main__":  # the table of docs/people.md; minutes
     for many in (100, 200, 400):
         for right in (0.65, 0.8, 0.95):
             told = Counter(
-                Others(answers).beside("judge", its).verdict
+                LeaveOneOut(answers).beside("judge", its).verdict
                 for answers, its in (simulated(seed, right, items=many) for seed in range(200))
             )
             print(many, right, dict(told), flush=True)

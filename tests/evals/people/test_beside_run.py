@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 from navloom.evals.judging.request import JudgeRequest
-from navloom.evals.people.form import FormQuestion
-from navloom.evals.people.results import sample_blocks, studies_of
-from navloom.evals.people.study_folder import Item, People
-from navloom.evals.runner import run_kind
+from navloom.evals.people.rating_form import FormQuestion
+from navloom.evals.people.results import find_studies, sample_blocks
+from navloom.evals.people.study_folder import PeopleStudy, RatedItem
+from navloom.evals.runner import run_request
 from navloom.web.documents import Documents
-from navloom.web.opening import open_sources
+from navloom.web.source_discovery import open_sources
 from tests.evals.people.simulated import make_study, say
 from tests.judges.paths import RIGHT, WRONG, record
 
@@ -31,13 +31,13 @@ def judged(folder: Path, n: int = 3) -> Path:
         {"id": f"e{k}", "explanation": (RIGHT, WRONG)[k % 2], "record": record()} for k in range(n)
     ]
     (folder / "f.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    run_kind(JudgeRequest(of=str(folder / "f.jsonl")), folder / "run")
+    run_request(JudgeRequest(of=str(folder / "f.jsonl")), folder / "run")
     return folder / "run"
 
 
-def graded(folder: Path, source: str) -> People:
+def graded(folder: Path, source: str) -> PeopleStudy:
     items = [
-        Item(id=f"i{k}", tags={"of": f"e{k}"}, references={"judge:builtin/heuristic": {
+        RatedItem(id=f"i{k}", tags={"of": f"e{k}"}, references={"judge:builtin/heuristic": {
             "verdict": ("correct", "wrong")[k % 2]}})
         for k in range(3)
     ]  # fmt: skip
@@ -67,7 +67,7 @@ def test_a_study_of_another_run_is_not_beside_this_one(tmp_path: Path) -> None:
     broken = tmp_path / "broken"
     broken.mkdir()
     (broken / "people.json").write_text("{")
-    assert studies_of(run) == ()
+    assert find_studies(run) == ()
     assert sample_blocks(run, "e0") == []
 
 

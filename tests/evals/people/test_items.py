@@ -11,10 +11,10 @@ import pytest
 from navloom.cli.main import main
 from navloom.errors import UsageError
 from navloom.evals.navcraft.export import export_lines
-from navloom.evals.navcraft.relay_map import placed_task
-from navloom.evals.people.form import read_form
-from navloom.evals.people.people_study import study_people
-from navloom.evals.people.study_folder import Item, People
+from navloom.evals.navcraft.relay_map import build_relay_task
+from navloom.evals.people.people_study import prepare_study
+from navloom.evals.people.rating_form import read_form
+from navloom.evals.people.study_folder import PeopleStudy, RatedItem
 from navloom.evals.run_folder import read_samples
 from navloom.scenes.scene_uri import load_scene
 from navloom.tools.navcraft.relay import check_collab_path_efficient
@@ -36,12 +36,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def asked(form: str, out: Path, *sources: Path | str, **more: Any) -> People:
+def asked(form: str, out: Path, *sources: Path | str, **more: Any) -> PeopleStudy:
     named = [str(each) for each in sources]
-    return study_people(read_form(form), named, out, raters=2, **more)
+    return prepare_study(read_form(form), named, out, raters=2, **more)
 
 
-def shown(item: Item) -> str:
+def shown(item: RatedItem) -> str:
     return json.dumps(item.blocks)
 
 
@@ -52,7 +52,7 @@ def test_the_optimum_is_the_best_relay_from_the_given_starts(made: Path, tmp_pat
     assert len(people.items) == len(lines) > 5
     for item in list(people.items.values())[:3]:
         line = lines[item.tags["of"]]
-        task = placed_task(load_scene(item.scene), line)
+        task = build_relay_task(load_scene(item.scene), line)
         helper = line["phase_2"]["Collaborative robot start region"]["robot_2"]
         rates = {}
         for region, things in item.places.items():

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from navloom.evals.agreement import Answers, Estimate
-from navloom.evals.people.question_results import Others
+from navloom.evals.agreement import Estimate, RaterAnswers
+from navloom.evals.people.question_results import LeaveOneOut
 from tests.evals.people.simulated import simulated
 
 STUDIES = 40
@@ -17,7 +17,7 @@ def _verdicts(judge: float, items: int) -> Counter[str]:
     found: Counter[str] = Counter()
     for seed in range(STUDIES):
         answers, its = simulated(seed, judge, items=items)
-        found[Others(answers).beside("judge", its).verdict] += 1
+        found[LeaveOneOut(answers).beside("judge", its).verdict] += 1
     return found
 
 
@@ -47,15 +47,15 @@ def test_a_larger_study_says_as_good() -> None:
 
 def test_few_items_tell_nothing() -> None:
     answers, its = simulated(0, 1.0, items=10)
-    assert Others(answers).beside("judge", its).verdict == "too few items"
-    assert Others(Answers({})).beside("judge", {}).verdict == "too few items"
+    assert LeaveOneOut(answers).beside("judge", its).verdict == "too few items"
+    assert LeaveOneOut(RaterAnswers({})).beside("judge", {}).verdict == "too few items"
 
 
 def test_a_person_is_held_against_the_others_alone() -> None:
     said = {("a", "1"): "x", ("b", "1"): "x", ("c", "1"): "y"}  # of c the others say x
     said |= {("a", "2"): "x", ("b", "2"): "y", ("c", "2"): "z"}  # nobody has a majority
     said |= {("a", "3"): "x"}  # nobody else answered
-    others = Others(Answers(said))
+    others = LeaveOneOut(RaterAnswers(said))
     assert others.person("c").mean.value == 0.0
     assert (others.person("c").answers, others.person("c").ties) == (1, 1)
     # Without a, b and c are of two minds about item 1; so it is without b.
@@ -73,7 +73,7 @@ def test_a_person_is_held_against_the_others_alone() -> None:
 
 def test_a_scale_is_held_against_the_median_in_steps() -> None:
     said = {("a", "1"): 1, ("b", "1"): 3, ("c", "1"): 4}
-    others = Others(Answers(said, "ordinal", (1, 2, 3, 4, 5)))
+    others = LeaveOneOut(RaterAnswers(said, "ordinal", (1, 2, 3, 4, 5)))
     assert others.person("a").mean.value == pytest.approx(2.5)  # 3.5 is between 3 and 4
     assert others.judge({"1": 5}).mean.value == 2.0
     # a is 2.5 away, b 0.5, c 2; the judge's 3 is 0.5, 0.5 and 1 away.
@@ -102,7 +102,7 @@ def test_a_verdict_is_read_from_the_interval(
     low: float, high: float, share: str, steps: str
 ) -> None:
     difference = Estimate((low + high) / 2, low, high)
-    names, scale = Others(Answers({})), Others(Answers({}, "ordinal", (1, 2)))
+    names, scale = LeaveOneOut(RaterAnswers({})), LeaveOneOut(RaterAnswers({}, "ordinal", (1, 2)))
     assert names._verdict(difference, 20) == share
     assert scale._verdict(difference, 20) == steps
     assert names._verdict(difference, 19) == "too few items"
@@ -112,16 +112,16 @@ def test_a_verdict_is_read_from_the_interval(
     "difference", [Estimate(0.5), Estimate(0.5, low=0.4), Estimate(0.5, high=0.6)]
 )
 def test_without_an_interval_there_are_too_few_items(difference: Estimate) -> None:
-    assert Others(Answers({}))._verdict(difference, 100) == "too few items"
+    assert LeaveOneOut(RaterAnswers({}))._verdict(difference, 100) == "too few items"
 
 
 def test_a_judge_beside_people_who_are_right_is_worse_by_what_it_gets_wrong() -> None:
     said = {(who, item): "x" for who in "abc" for item in "12"}
-    beside = Others(Answers(said)).beside("judge", {"1": "x", "2": "y"})
+    beside = LeaveOneOut(RaterAnswers(said)).beside("judge", {"1": "x", "2": "y"})
     assert (beside.theirs.value, beside.its.value, beside.difference.value) == (1, 0.5, -0.5)
 
 
 def test_a_value_that_no_person_gave_is_not_the_first_of_a_scale() -> None:
     said = {(who, "1"): 1 for who in "abc"}
-    judge = Others(Answers(said, "ordinal", (1, 2))).judge({"1": 9})
+    judge = LeaveOneOut(RaterAnswers(said, "ordinal", (1, 2))).judge({"1": 9})
     assert judge.mean.value == 1

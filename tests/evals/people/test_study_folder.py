@@ -9,29 +9,29 @@ from pathlib import Path
 import pytest
 
 from navloom.errors import RunError, UsageError
-from navloom.evals.people.form import form_names, read_form
-from navloom.evals.people.people_study import assign
-from navloom.evals.people.ratings_file import RatingsFile
+from navloom.evals.people.people_study import assign_items
+from navloom.evals.people.rating_form import form_names, read_form
+from navloom.evals.people.ratings_file import RatingsWriter
 from navloom.evals.people.study_folder import (
     LINKS,
     RATINGS,
-    Item,
-    People,
+    PeopleStudy,
+    RatedItem,
     Rating,
-    make_people,
-    read_links,
-    read_people,
+    read_people_study,
+    read_rater_tokens,
+    write_people_study,
 )
 
 ASKED = "name: a\ntitle: t\nitems: relays\nshows: [plan]\nconsent: c\n"
 
 
-def study(folder: Path, n: int = 30, raters: int = 7, form: str = "author") -> People:
+def study(folder: Path, n: int = 30, raters: int = 7, form: str = "author") -> PeopleStudy:
     folder.mkdir()
-    made = [Item(id=f"i{k:03}", scene=f"home:{k % 9}") for k in range(n)]
+    made = [RatedItem(id=f"i{k:03}", scene=f"home:{k % 9}") for k in range(n)]
     asked = read_form(form)
-    dealt, _ = assign(made, [f"rater-{k}" for k in range(raters)], asked, 3)
-    return make_people(folder, asked, made, dealt, seed=3, request={})
+    dealt, _ = assign_items(made, [f"rater-{k}" for k in range(raters)], asked, 3)
+    return write_people_study(folder, asked, made, dealt, seed=3, request={})
 
 
 def test_the_forms_of_the_house_are_forms() -> None:
@@ -93,19 +93,19 @@ def test_the_last_line_counts_and_who_withdraws_is_not_counted(tmp_path: Path) -
     (one, other) = people.file.raters[:2]
     said = [(one, "writer_1", "answered"), (one, "writer_2", "answered"), (other, "", "skipped")]
     said.append((other, "writer_1", "answered"))
-    with RatingsFile(people.path) as file:
+    with RatingsWriter(people.path) as file:
         for n, (rater, writer, status) in enumerate(said):
             answers = {"writer": writer, "maker": "model"} if writer else {}
             line = Rating(id=f"{n:08}", rater=rater.name, item=rater.items[0], status=status,
                           answers=answers, seconds=2.5)  # fmt: skip
             file.say(line)
-    counted = read_people(people.path).counted()
+    counted = read_people_study(people.path).counted()
     assert counted[one.name][one.items[0]].answers["writer"] == "writer_2"
     assert len(counted[other.name]) == 1
-    with RatingsFile(people.path) as file:
+    with RatingsWriter(people.path) as file:
         line = Rating(id="w" * 8, rater=other.name, status="withdrawn")
         file.say(line)
-    now = read_people(people.path)
+    now = read_people_study(people.path)
     assert now.counted()[other.name] == {}
     assert now.counted()[one.name]
     assert now.withdrawn == {other.name}
@@ -114,7 +114,7 @@ def test_the_last_line_counts_and_who_withdraws_is_not_counted(tmp_path: Path) -
 def test_tokens_are_the_owners_alone_and_in_no_other_file(tmp_path: Path) -> None:
     people = study(tmp_path / "one")
     assert (people.path / LINKS).stat().st_mode & 0o777 == 0o600
-    tokens = read_links(people.path)
+    tokens = read_rater_tokens(people.path)
     assert len(set(tokens.values())) == 7
     for file in people.path.iterdir():
         if file.name != LINKS:
@@ -124,12 +124,12 @@ def test_tokens_are_the_owners_alone_and_in_no_other_file(tmp_path: Path) -> Non
 def test_a_line_of_another_study_is_refused(tmp_path: Path) -> None:
     one, two = study(tmp_path / "one"), study(tmp_path / "two")
     rater = one.file.raters[0]
-    with RatingsFile(one.path) as file:
+    with RatingsWriter(one.path) as file:
         line = Rating(id="a" * 8, rater=rater.name, item=rater.items[0], status="skipped")
         file.say(line)
     (two.path / RATINGS).write_bytes((one.path / RATINGS).read_bytes())
     with pytest.raises(RunError, match="line 1: it was changed"):
-        read_people(two.path)
+        read_people_study(two.path)
 
 
 @pytest.mark.parametrize(

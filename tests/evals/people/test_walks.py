@@ -13,9 +13,9 @@ from navloom.errors import RunError, StoppedError
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.rescore import score_run
 from navloom.evals.people.results import people_results, walk_table
-from navloom.evals.people.study_folder import WALKS, People
+from navloom.evals.people.study_folder import WALKS, PeopleStudy
 from navloom.evals.run_folder import read_run, read_samples
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.graphs.navigation.human_input import HumanInput, HumanObservation
 from navloom.graphs.navigation.teleoperation import BURST, TICK_S
 from navloom.scenes.scene_uri import get_scene
@@ -39,7 +39,7 @@ class _Cut:
         return wish
 
 
-def _walk(people: People, cut: int = 0) -> list[dict[str, Any]]:
+def _walk(people: PeopleStudy, cut: int = 0) -> list[dict[str, Any]]:
     async def all_of_them() -> None:
         plan = walk_plan(people)
         for rater in people.file.raters:
@@ -117,7 +117,7 @@ def test_scores_of_walks_stand_beside_blind_picks_and_the_agent(tmp_path: Path) 
     asked = EvalRequest(
         task="scene", options={"spec": "home:0-2", "n": 3, "kind": "fine"}, agent="shortest-path"
     )
-    run_kind(asked, agent)
+    run_request(asked, agent)
     people = study(tmp_path / "a", "hops", raters=("r1", "r2"), source=str(agent))
     lot = run_random_walks(people)
     assert walk_table(people) is None

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from navloom.evals.people.form import read_form
-from navloom.evals.people.people_study import assign
-from navloom.evals.people.study_folder import Item, People, make_people
+from navloom.evals.people.people_study import assign_items
+from navloom.evals.people.rating_form import read_form
+from navloom.evals.people.study_folder import PeopleStudy, RatedItem, write_people_study
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
 from navloom.graphs.navigation.human_input import HumanInput, HumanObservation
@@ -29,11 +29,11 @@ def study(
     n: int = 3,
     raters: Sequence[str] = ("r1",),
     source: str = "",
-) -> People:
+) -> PeopleStudy:
     """A study of episodes to be walked, homes that are met again allowed."""
     made = load_task("scene", spec=spec, n=n, kind="fine")
     items = [
-        Item(
+        RatedItem(
             id=f"i{k:04}",
             page="walk",
             scene=each.scene,
@@ -43,9 +43,11 @@ def study(
         for k, each in enumerate(made.episodes)
     ]
     form = read_form("walk").model_copy(update={"new_homes": False, "motion": motion})
-    dealt, _ = assign(items, raters, form, 0)
+    dealt, _ = assign_items(items, raters, form, 0)
     out.mkdir(parents=True)
-    return make_people(out, form, items, dealt, seed=0, request={"sources": [source or spec]})
+    return write_people_study(
+        out, form, items, dealt, seed=0, request={"sources": [source or spec]}
+    )
 
 
 class Hopper:

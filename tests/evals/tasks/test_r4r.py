@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from navloom.errors import DataError
-from navloom.evals.navigation.metrics import Scorer, cluster_of
+from navloom.evals.navigation.metrics import NavigationScorer, cluster_of
 from navloom.evals.tasks import r2r, r4r
-from navloom.evals.tasks.matterport import Scans
+from navloom.evals.tasks.matterport import ScanCache
 from navloom.evals.tasks.registry import load_task
 from navloom.scenes.scene_uri import load_scene
 from tests.evals.tasks.folder import add_scan, r2r_record, write
@@ -88,7 +88,7 @@ def test_who_cuts_across_arrives_and_has_not_stayed_on_the_path(tmp_path: Path) 
     made(tmp_path, way(0, 6), way(6, 3))
     task = load_task("r4r", tmp_path)
     (episode,) = (e for e in task.episodes if e.path == (*way(0, 6), *way(5, 3)) and e.id == "0_0")
-    scorer = Scorer([episode], lambda name: load_scene(task.scenes[name]))
+    scorer = NavigationScorer([episode], lambda name: load_scene(task.scenes[name]))
     faithful, direct = (
         next(scorer.score({episode.id: walk}).each()).values for walk in (episode.path, way(0, 3))
     )
@@ -104,7 +104,7 @@ def test_who_cuts_across_arrives_and_has_not_stayed_on_the_path(tmp_path: Path) 
 def test_the_real_counts(data_dir: Path) -> None:
     """The script's own figures: 5,018 paths, 45,162 instructions, 68,419 pairs; see the docs."""
     _, records = r2r.read_items(data_dir / "mp3d", "val_unseen")
-    joined = [*r4r.join(records, Scans(data_dir / "mp3d"))]
+    joined = [*r4r.join_paths(records, ScanCache(data_dir / "mp3d"))]
     assert len(joined) == 5026
     assert sum(len(path.instructions) for path in joined) == 45_234
     assert [path.path_id for path in joined] == list(range(5026))

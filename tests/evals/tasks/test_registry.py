@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from navloom.errors import DataError, NavloomError, UsageError
 from navloom.evals.tasks import registry
-from navloom.evals.tasks.objectnav import sentence
+from navloom.evals.tasks.objectnav import phrase_category
 from navloom.evals.tasks.registry import TASKS, load_task, options_of
 from navloom.evals.tasks.targets import CATEGORIES, category_of, clean_name
 from tests.evals.tasks.folder import BOXES, add_scan, folder, r2r_record, reverie_record, write
@@ -269,8 +269,8 @@ def test_any_name_has_a_category_or_none(name: str) -> None:
 
 
 def test_a_category_is_said_without_help() -> None:
-    assert all(sentence(category).endswith(".") for category in CATEGORIES)
-    assert sentence("chest_of_drawers") == "Find a chest of drawers."
+    assert all(phrase_category(category).endswith(".") for category in CATEGORIES)
+    assert phrase_category("chest_of_drawers") == "Find a chest of drawers."
 
 
 @pytest.mark.slow

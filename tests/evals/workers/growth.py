@@ -17,9 +17,9 @@ import time
 from pathlib import Path
 
 from navloom.evals.navcraft.request import SynthRequest
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.evals.session import Session
-from navloom.evals.workers import pools
+from navloom.evals.workers import worker_pools
 
 _COLUMNS = ("samples", "workers", "seconds", "driver, s", "ms a sample", "workers, s")
 _HEAD = f"| {' | '.join((*_COLUMNS, 'driver, MB', 'kB a sample'))} |"
@@ -28,14 +28,14 @@ _HEAD = f"| {' | '.join((*_COLUMNS, 'driver, MB', 'kB a sample'))} |"
 def _measured(samples: int, workers: int) -> dict[str, float]:
     """One run in this process."""
     carried = [0]
-    peer = pools._ProcessPeer
+    peer = worker_pools._ProcessPeer
     tell, hear = peer.tell, peer.hear
 
-    async def told(self: pools._ProcessPeer, text: str) -> None:
+    async def told(self: worker_pools._ProcessPeer, text: str) -> None:
         carried[0] += len(text) + 1
         await tell(self, text)
 
-    async def heard(self: pools._ProcessPeer) -> str | None:
+    async def heard(self: worker_pools._ProcessPeer) -> str | None:
         text = await hear(self)
         carried[0] += len(text or "")
         return text
@@ -44,7 +44,7 @@ def _measured(samples: int, workers: int) -> dict[str, float]:
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         request = SynthRequest(kind="single", spec="demo:", n=samples)
-        run_kind(request, Path(folder) / "r", Session(workers=workers))
+        run_request(request, Path(folder) / "r", Session(workers=workers))
     own, others = (resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return {
         "seconds": time.monotonic() - began,

@@ -19,9 +19,9 @@ from unittest.mock import patch
 
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.progress import PlainDisplay, Tally
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.evals.session import Session
-from navloom.evals.workers import pools
+from navloom.evals.workers import worker_pools
 from tests.evals.workers.strange import StrangeRequest, install
 
 
@@ -90,8 +90,8 @@ def _run(asked: argparse.Namespace) -> None:
         if asked.spec
         else StrangeRequest(n=asked.n, delay=asked.delay)
     )
-    with patch.object(pools, "RayPool", partial(pools.RayPool, apart=asked.apart)):
-        summary = run_kind(request, asked.out, session)
+    with patch.object(worker_pools, "RayPool", partial(worker_pools.RayPool, apart=asked.apart)):
+        summary = run_request(request, asked.out, session)
     # A cluster takes a while to know that a node is gone.
     until = time.monotonic() + 200
     while (nodes := sum(node["Alive"] for node in ray.nodes())) == asked.nodes:

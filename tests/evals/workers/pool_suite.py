@@ -15,9 +15,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.evals.session import Session
-from navloom.evals.workers.pools import LocalPool, Peer, Pool
+from navloom.evals.workers.worker_pools import LocalPool, WorkerPeer, WorkerPool
 from tests.evals.workers.strange import StrangeRequest, install
 
 ODD = "line\nbreak \u2028 \ud83d\ude80 é \x00 " + "x" * 2_000_000
@@ -28,14 +28,14 @@ def begin(said: str) -> str:
     return json.dumps({"say": "begin", "trace": None, "navloom": said})
 
 
-async def words_of(peer: Peer) -> dict[str, str]:
+async def words_of(peer: WorkerPeer) -> dict[str, str]:
     text = await asyncio.wait_for(peer.hear(), 60)
     assert text is not None, peer.why()
     found: dict[str, str] = json.loads(text)
     return found
 
 
-async def texts_go_both_ways_whatever_is_in_them(pool: Pool) -> None:
+async def texts_go_both_ways_whatever_is_in_them(pool: WorkerPool) -> None:
     peer = await pool.spawn(1)
     assert peer.name.startswith("worker 1 (process ")
     await peer.tell(begin(ODD))
@@ -47,7 +47,7 @@ async def texts_go_both_ways_whatever_is_in_them(pool: Pool) -> None:
     assert await peer.hear() is None
 
 
-async def one_that_is_ended_says_nothing_more(pool: Pool) -> None:
+async def one_that_is_ended_says_nothing_more(pool: WorkerPool) -> None:
     peer = await pool.spawn(2)
     await peer.end()
     await peer.end()
@@ -56,7 +56,7 @@ async def one_that_is_ended_says_nothing_more(pool: Pool) -> None:
     assert peer.why()
 
 
-async def one_that_is_killed_says_why(pool: Pool) -> None:
+async def one_that_is_killed_says_why(pool: WorkerPool) -> None:
     peer = await pool.spawn(3)
     found = re.search(r"process (\d+)", peer.name)
     assert found is not None
@@ -66,7 +66,7 @@ async def one_that_is_killed_says_why(pool: Pool) -> None:
     assert re.search("SIGKILL|is gone", peer.why()), peer.why()
 
 
-async def nonsense_ends_the_worker_and_nobody_else(pool: Pool) -> None:
+async def nonsense_ends_the_worker_and_nobody_else(pool: WorkerPool) -> None:
     one, other = await pool.spawn(4), await pool.spawn(5)
     await one.tell("no JSON")
     await other.tell(begin("0"))
@@ -74,7 +74,7 @@ async def nonsense_ends_the_worker_and_nobody_else(pool: Pool) -> None:
     assert await asyncio.wait_for(one.hear(), 60) is None
 
 
-SUITE: tuple[Callable[[Pool], Awaitable[None]], ...] = (
+SUITE: tuple[Callable[[WorkerPool], Awaitable[None]], ...] = (
     texts_go_both_ways_whatever_is_in_them,
     one_that_is_ended_says_nothing_more,
     one_that_is_killed_says_why,
@@ -85,9 +85,9 @@ SUITE: tuple[Callable[[Pool], Awaitable[None]], ...] = (
 async def passes(kind: str) -> None:
     """Hold a pool against the suite."""
     if kind == "ray":
-        from navloom.evals.workers.pools import open_ray
+        from navloom.evals.workers.worker_pools import open_ray
 
-        pool: Pool = await open_ray(None, open_cluster=False)
+        pool: WorkerPool = await open_ray(None, open_cluster=False)
     else:
         pool = LocalPool()
     try:
@@ -106,7 +106,7 @@ def main() -> None:
         sys.path.insert(0, site)
         where = "ray" if kind == "ray" else None
         request, out = StrangeRequest(once=str(Path(folder) / "once")), Path(folder) / "r"
-        summary = run_kind(request, out, Session(workers=2, cluster=where))
+        summary = run_request(request, out, Session(workers=2, cluster=where))
         assert (summary.ok, summary.error, summary.left) == (6, 0, 0)
         print("passed a_run_in_which_a_worker_dies", flush=True)
 

@@ -14,9 +14,9 @@ from langchain_core.messages import AIMessage
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from navloom.evals.kinds import Calls, Kind, Plan
 from navloom.evals.option import Opt
-from navloom.evals.request import Model, Request, Seed
+from navloom.evals.request import Model, RunRequest, Seed
+from navloom.evals.run_kinds import CallBounds, RunKind, RunPlan
 from navloom.evals.session import Job, Sample, make_id, sample_seed
 from navloom.models.usage import reply_usage, stamp_reply
 
@@ -24,7 +24,7 @@ STEPS = 4
 
 
 @dataclass(frozen=True, kw_only=True)
-class StrangeRequest(Request):
+class StrangeRequest(RunRequest):
     KIND: ClassVar[str] = "strange"
     n: Annotated[int, Opt("How many.", min=1, max=100)] = 6
     deadly: Annotated[tuple[str, ...], Opt("Ids that end their process.")] = ()
@@ -86,22 +86,22 @@ class StrangeJob(Job):
         return Context(self.plan.request)
 
 
-def plan(request: StrangeRequest, run: Path | None, note: Any) -> Plan:
+def plan(request: StrangeRequest, run: Path | None, note: Any) -> RunPlan:
     samples = []
     for k in range(request.n):
         scene = ("demo:flat", "demo:house")[k % 2]
         name = make_id(scene, k // 2)
         samples.append(Sample(name, sample_seed(request.seed, name), scene, k // 2))
-    return Plan(request=request, samples=samples)
+    return RunPlan(request=request, samples=samples)
 
 
-STRANGE = Kind(
+STRANGE = RunKind(
     name="strange",
     command="strange",
     request=StrangeRequest,
     plan=plan,
     job=StrangeJob,
-    dry=lambda made: Calls(most=1),
+    dry=lambda made: CallBounds(most=1),
 )
 
 

@@ -19,7 +19,7 @@ import pytest
 
 from navloom.evals.navcraft.export import export_run
 from navloom.evals.navcraft.request import SynthRequest
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from tests.evals.workers.test_workers import lasting
 
 pytestmark = [
@@ -49,7 +49,7 @@ def navloom(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_cluster_that_navloom_starts_makes_the_same_export(tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
-    run_kind(RELAYS, one)
+    run_request(RELAYS, one)
     words = ("synth", "collab", "demo:", "--n", "8", "--seed", "5", "--out", str(two))
     done = navloom(*words, "--workers", "2", "--cluster", "ray")
     assert done.returncode == 0, done.stderr
@@ -63,7 +63,7 @@ def test_a_cluster_that_navloom_starts_makes_the_same_export(tmp_path: Path) -> 
 def test_two_nodes_make_the_same_lines_whether_they_see_the_folder_or_not(
     apart: bool, tmp_path: Path
 ) -> None:
-    run_kind(RELAYS, tmp_path / "one")
+    run_request(RELAYS, tmp_path / "one")
     words = ("--spec", "demo:", "--n", "8", *(["--apart"] if apart else []))
     summary, said = on_ray(tmp_path / "two", *words)
     assert summary == {"ok": 8, "left": 0, "error": 0, "nodes": 2}

@@ -17,19 +17,19 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.errors import RunError, UsageError
-from navloom.evals import kinds
-from navloom.evals.calls import calls_of
+from navloom.evals import run_kinds
+from navloom.evals.call_log import read_calls
 from navloom.evals.navcraft.export import export_run
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.progress import NoDisplay, Tally
 from navloom.evals.run_folder import read_errors, read_samples
-from navloom.evals.runner import Waiting, run_kind
-from navloom.evals.session import Sample, Session, Stop
-from navloom.evals.workers import pools
+from navloom.evals.runner import SampleQueue, run_request
+from navloom.evals.session import Sample, Session, StopSignal
+from navloom.evals.workers import worker_pools
 from navloom.models import get_model
 from navloom.testing import Status
-from navloom.testing.server import ModelServer
-from navloom.testing.wire import brain
+from navloom.testing.mock_server import ModelServer
+from navloom.testing.wire_protocols import reply_with
 from tests.evals.workers import strange
 from tests.evals.workers.strange import STEPS, StrangeRequest
 
@@ -42,7 +42,7 @@ def lasting(path: Path) -> list[dict[str, Any]]:
 
 
 class Noted(NoDisplay):
-    def __init__(self, stop: Stop | None = None, after: int = 0) -> None:
+    def __init__(self, stop: StopSignal | None = None, after: int = 0) -> None:
         self.notes: list[str] = []
         self.stop, self.after = stop, after
 
@@ -62,14 +62,14 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     at.mkdir()
     strange.install(at)
     monkeypatch.syspath_prepend(str(at))
-    monkeypatch.setitem(kinds.KINDS, "strange", f"{strange.__name__}:STRANGE")
+    monkeypatch.setitem(run_kinds.KINDS, "strange", f"{strange.__name__}:STRANGE")
 
 
 def test_two_workers_make_the_lines_calls_and_export_of_one_process(tmp_path: Path) -> None:
     request = SynthRequest(kind="collab", spec="demo:", n=6, seed=5)
     one, two = tmp_path / "one", tmp_path / "two"
-    run_kind(request, one)
-    summary = run_kind(request, two, Session(workers=2))
+    run_request(request, one)
+    summary = run_request(request, two, Session(workers=2))
     assert (summary.ok, summary.left, summary.error) == (6, 0, 0)
     assert lasting(one) == lasting(two)
     for run in (one, two):
@@ -84,7 +84,7 @@ def asked_of(run: Path) -> dict[str, list[Any]]:
     """What each sample was asked, and said, without what a clock decides."""
     said = {}
     for sample in read_samples(run):
-        calls = calls_of(run, sample["id"])
+        calls = read_calls(run, sample["id"])
         said[sample["id"]] = [
             (c.messages, c.reply, c.tools, c.schema, c.model, c.node, c.usage) for c in calls
         ]
@@ -97,7 +97,7 @@ def test_a_worker_that_is_lost_is_replaced_and_no_step_done_twice(
 ) -> None:
     log, noted = tmp_path / "log", Noted()
     request = StrangeRequest(once=str(tmp_path / "once"), log=str(log))
-    summary = run_kind(request, tmp_path / "r", Session(workers=2, display=noted))
+    summary = run_request(request, tmp_path / "r", Session(workers=2, display=noted))
     assert (summary.ok, summary.left, summary.error) == (6, 0, 0)
     assert [note for note in noted.notes if "SIGKILL: out of memory?: another takes its" in note]
     steps = [line.split()[:2] for line in log.read_text().splitlines()]
@@ -115,7 +115,7 @@ def test_a_sample_that_ends_three_workers_is_an_error_and_no_other_is(
     request = StrangeRequest(deadly=(deadly,), log=str(tmp_path / "log"))
     noted = Noted()
     session = Session(workers=2, display=noted, max_connections=4)
-    summary = run_kind(request, tmp_path / "r", session)
+    summary = run_request(request, tmp_path / "r", session)
     assert (summary.ok, summary.error, summary.left) == (5, 1, 0)
     (error,) = read_errors(tmp_path / "r")
     assert (error["id"], error["reason"]) == (deadly, "WorkerLostError")
@@ -123,7 +123,7 @@ def test_a_sample_that_ends_three_workers_is_an_error_and_no_other_is(
     assert error["usage"]["calls"] == 2  # what was paid for before
     steps = [line.split() for line in (tmp_path / "log").read_text().splitlines()]
     assert sum(step[:2] == [deadly, "2"] for step in steps) == 3
-    again = run_kind(request, tmp_path / "r", Session(workers=1))
+    again = run_request(request, tmp_path / "r", Session(workers=1))
     assert (again.ok, again.error) == (5, 1)
 
 
@@ -131,13 +131,13 @@ def test_a_sample_that_ends_three_workers_is_an_error_and_no_other_is(
 def test_a_stop_drains_all_workers_and_the_run_goes_on_with_other_numbers(
     installed: None, tmp_path: Path
 ) -> None:
-    stop, log = Stop(), tmp_path / "log"
+    stop, log = StopSignal(), tmp_path / "log"
     request = StrangeRequest(n=16, delay=0.02, log=str(log))
     session = Session(workers=2, stop=stop, display=Noted(stop, after=3), max_connections=4)
-    stopped = run_kind(request, tmp_path / "r", session)
+    stopped = run_request(request, tmp_path / "r", session)
     assert stopped.interrupted
     assert 3 <= stopped.ok < 16
-    rest = run_kind(request, tmp_path / "r", Session(workers=1))
+    rest = run_request(request, tmp_path / "r", Session(workers=1))
     assert (rest.ok, rest.left) == (16, 0)
     assert len(log.read_text().splitlines()) == 16 * STEPS
 
@@ -146,10 +146,10 @@ def test_a_stop_drains_all_workers_and_the_run_goes_on_with_other_numbers(
 def test_workers_end_within_a_second_of_their_driver(installed: None, tmp_path: Path) -> None:
     log = tmp_path / "log"
     code = (
-        "from navloom.evals import kinds; from navloom.evals.runner import run_kind;"
+        "from navloom.evals import run_kinds; from navloom.evals.runner import run_request;"
         "from navloom.evals.session import Session;"
         "from tests.evals.workers.strange import StrangeRequest;"
-        f"run_kind(StrangeRequest(n=40, delay=0.3, log={str(log)!r}), {str(tmp_path / 'r')!r},"
+        f"run_request(StrangeRequest(n=40, delay=0.3, log={str(log)!r}), {str(tmp_path / 'r')!r},"
         " Session(workers=2))"
     )
     path = os.pathsep.join(each for each in sys.path if each)
@@ -179,7 +179,7 @@ def is_there(pid: int) -> bool:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Any:
-    with ModelServer(brain(get_model("builtin/heuristic"))) as running:
+    with ModelServer(reply_with(get_model("builtin/heuristic"))) as running:
         monkeypatch.setenv("OPENAI_BASE_URL", running.openai_url)
         monkeypatch.setenv("OPENAI_API_KEY", "not-a-real-key-000")
         yield running
@@ -188,17 +188,17 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.slow
 def test_a_limit_of_cost_holds_over_four_workers(server: ModelServer, tmp_path: Path) -> None:
     request = SynthRequest(kind="single", spec="demo:", n=24, model="openai/gpt-4o-mini")
-    whole = run_kind(request, tmp_path / "whole", Session(no_cache=True))
+    whole = run_request(request, tmp_path / "whole", Session(no_cache=True))
     limit = (whole.cost_usd or 0) / 3
     session = Session(no_cache=True, workers=4, cost_limit=limit, max_connections=8)
-    summary = run_kind(request, tmp_path / "r", session)
+    summary = run_request(request, tmp_path / "r", session)
     assert summary.limit == f"--cost-limit ${limit:g} is reached"
     assert summary.left > 0
     calls = summary.usage["calls"]
     dearest = (whole.cost_usd or 0) / whole.usage["calls"] * 4
     assert limit <= (summary.cost_usd or 0) <= limit + 8 * dearest
     assert calls < whole.usage["calls"]
-    rest = run_kind(request, tmp_path / "r", Session(no_cache=True, workers=2))
+    rest = run_request(request, tmp_path / "r", Session(no_cache=True, workers=2))
     assert (rest.left, rest.usage["calls"]) == (0, whole.usage["calls"])
 
 
@@ -228,18 +228,20 @@ def test_what_workers_cannot_be_is_one_line(
 def test_a_worker_of_another_version_says_so(
     installed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("navloom.evals.workers.crew.package_version", lambda _: "0.0.9")
+    monkeypatch.setattr("navloom.evals.workers.worker_group.package_version", lambda _: "0.0.9")
     with pytest.raises(RunError, match=r"it has navloom .*, and the driver 0.0.9: inst"):
-        run_kind(StrangeRequest(), tmp_path / "r", Session(workers=2))
+        run_request(StrangeRequest(), tmp_path / "r", Session(workers=2))
 
 
 @pytest.mark.slow
 def test_a_worker_that_sees_other_files_says_so(
     installed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("navloom.evals.workers.crew.read_run", lambda _: {"request_hash": "other"})
+    monkeypatch.setattr(
+        "navloom.evals.workers.worker_group.read_run", lambda _: {"request_hash": "other"}
+    )
     with pytest.raises(RunError, match="is another here: its scenes or files are not those of"):
-        run_kind(StrangeRequest(), tmp_path / "r", Session(workers=1))
+        run_request(StrangeRequest(), tmp_path / "r", Session(workers=1))
     monkeypatch.undo()
 
 
@@ -249,10 +251,10 @@ def test_a_worker_without_the_models_key_says_so_and_no_sample_is_an_error(
 ) -> None:
     left = {name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"}
     there = SimpleNamespace(environ=left, pathsep=os.pathsep)
-    monkeypatch.setattr(pools, "os", there)
+    monkeypatch.setattr(worker_pools, "os", there)
     request = SynthRequest(kind="single", spec="demo:flat", n=2, model="openai/gpt-4o-mini")
     with pytest.raises(RunError, match=r"worker \d .*openai/gpt-4o-mini.*OPENAI_API_KEY"):
-        run_kind(request, tmp_path / "r", Session(workers=1))
+        run_request(request, tmp_path / "r", Session(workers=1))
     assert read_errors(tmp_path / "r") == []
     monkeypatch.undo()
 
@@ -268,12 +270,12 @@ def test_what_a_server_asked_for_is_waited_for_by_all_workers(
         came.append(time.monotonic())
         return Status(429, retry_after=2.0) if number == 3 else None
 
-    with ModelServer(brain(get_model("builtin/heuristic")), faults=fault) as running:
+    with ModelServer(reply_with(get_model("builtin/heuristic")), faults=fault) as running:
         monkeypatch.setenv("OPENAI_BASE_URL", running.openai_url)
         monkeypatch.setenv("OPENAI_API_KEY", "not-a-real-key-000")
         request = SynthRequest(kind="single", spec="demo:", n=12, model="openai/gpt-4o-mini")
         session = Session(no_cache=True, workers=2, max_connections=2)
-        summary = run_kind(request, tmp_path / "r", session)
+        summary = run_request(request, tmp_path / "r", session)
     assert (summary.ok, summary.error) == (12, 0)
     assert summary.usage["retries"] == 1
     waited = [when - came[3] for when in came[4:]]
@@ -285,15 +287,15 @@ def test_what_a_server_asked_for_is_waited_for_by_all_workers(
 def test_a_worker_that_talks_nonsense_is_replaced_and_nothing_is_lost(
     installed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, texts = pools._ProcessPeer.hear, iter(range(1000))
+    real, texts = worker_pools._ProcessPeer.hear, iter(range(1000))
 
-    async def hear(self: pools._ProcessPeer) -> str | None:
+    async def hear(self: worker_pools._ProcessPeer) -> str | None:
         text = await real(self)
         return '{"say": "settle"}' if text and next(texts) == 6 else text
 
-    monkeypatch.setattr(pools._ProcessPeer, "hear", hear)
+    monkeypatch.setattr(worker_pools._ProcessPeer, "hear", hear)
     noted = Noted()
-    summary = run_kind(StrangeRequest(), tmp_path / "r", Session(workers=2, display=noted))
+    summary = run_request(StrangeRequest(), tmp_path / "r", Session(workers=2, display=noted))
     assert (summary.ok, summary.error, summary.left) == (6, 0, 0)
     assert [note for note in noted.notes if "said what cannot be read (KeyError)" in note]
 
@@ -302,9 +304,9 @@ def test_a_worker_that_talks_nonsense_is_replaced_and_nothing_is_lost(
 def test_a_second_line_of_a_sample_is_said_and_the_first_counts(
     installed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, again = pools._ProcessPeer.hear, list[str]()
+    real, again = worker_pools._ProcessPeer.hear, list[str]()
 
-    async def hear(self: pools._ProcessPeer) -> str | None:
+    async def hear(self: worker_pools._ProcessPeer) -> str | None:
         if again:
             return again.pop()
         text = await real(self)
@@ -312,9 +314,9 @@ def test_a_second_line_of_a_sample_is_said_and_the_first_counts(
             again.append(text.replace('"steps":4', '"steps":5'))
         return text
 
-    monkeypatch.setattr(pools._ProcessPeer, "hear", hear)
+    monkeypatch.setattr(worker_pools._ProcessPeer, "hear", hear)
     noted = Noted()
-    summary = run_kind(StrangeRequest(n=3), tmp_path / "r", Session(workers=1, display=noted))
+    summary = run_request(StrangeRequest(n=3), tmp_path / "r", Session(workers=1, display=noted))
     assert (summary.ok, summary.left) == (3, 0)
     assert {sample["result"]["steps"] for sample in read_samples(tmp_path / "r")} == {4}
     assert sum("gave a second line of" in note for note in noted.notes) == 3
@@ -322,11 +324,11 @@ def test_a_second_line_of_a_sample_is_said_and_the_first_counts(
 
 def test_samples_wait_scene_by_scene_for_each_place() -> None:
     samples = [Sample(f"{scene}-{k}", k, scene) for scene in "abc" for k in range(4)]
-    waiting = Waiting(samples, 2)
+    waiting = SampleQueue(samples, 2)
     taken = [waiting.take(k % 2) for k in range(12)]
     first, second = ([s.id for s in taken[k::2] if s] for k in (0, 1))
     assert first == ["a-0", "a-1", "a-2", "a-3", "c-0", "c-2"]
     assert second == ["b-0", "b-1", "b-2", "b-3", "c-1", "c-3"]
     assert waiting.take(0) is None
-    alone = Waiting(samples)
+    alone = SampleQueue(samples)
     assert [alone.take(0) for _ in samples] == samples

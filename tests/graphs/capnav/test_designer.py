@@ -14,7 +14,7 @@ from navloom.models import get_model
 from navloom.models.messages import message_text
 from navloom.models.scripted import ScriptedChatModel
 from navloom.scenes.scene_uri import get_scene
-from navloom.testing import ModelServer, brain
+from navloom.testing import ModelServer, reply_with
 from navloom.tools.capnav.named_places import NamedPlaces, traversability_of
 from navloom.tools.capnav.question_grounding import check_question
 from tests.graphs.states import run
@@ -167,7 +167,7 @@ def test_the_guideline_is_in_the_prompt_whole() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "vllm"])
 def test_over_the_wire(provider: str) -> None:
-    with ModelServer(brain(get_model("builtin/heuristic"))) as server:
+    with ModelServer(reply_with(get_model("builtin/heuristic"))) as server:
         base = server.url if provider == "anthropic" else server.openai_url
         model = get_model(f"{provider}/brain", base_url=base, api_key="not-a-real-key-000")
         context = capnav_tasks.Context(scene="demo:villa", model=model)
@@ -187,7 +187,7 @@ def test_frames_of_a_video_reach_the_model(tmp_path: Path) -> None:
 
     video = write_video(av, tmp_path / "tour.mp4", [(200, 0, 0), (0, 200, 0), (0, 0, 200)])
     frames = tuple(sample_frames(video, 3))
-    with ModelServer(brain(get_model("builtin/heuristic"))) as server:
+    with ModelServer(reply_with(get_model("builtin/heuristic"))) as server:
         model = get_model("openai/brain", base_url=server.openai_url, api_key="not-a-real-key-000")
         context = capnav_tasks.Context(scene="demo:flat", model=model, frames=frames)
         end = run(capnav_tasks.graph, {"seed": 3}, context=context)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from navloom.cli.chat.slashes import run_command
+from navloom.cli.chat.slash_commands import run_command
 from navloom.graphs.chat.chat_driver import ChatDisplay, ChatDriver
 from navloom.scenes.scene import Scene
 from tests.graphs.chat.dialogue_file import Turn

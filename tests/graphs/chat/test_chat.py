@@ -24,7 +24,7 @@ from navloom.models import get_model
 from navloom.models.scripted import ScriptedCall, ScriptedChatModel
 from navloom.scenes.scene_uri import load_scene
 from navloom.sim.graph import GraphSimulator
-from navloom.testing import ModelServer, brain
+from navloom.testing import ModelServer, reply_with
 from tests.graphs.chat.chat_home import Chat, home
 from tests.graphs.navigation.walks import PictureSimulator
 from tests.graphs.states import run
@@ -385,7 +385,7 @@ def test_the_default_start_is_by_the_entrance_of_the_part_that_matters() -> None
     [("openai/gpt-4o-mini", "/v1"), ("anthropic/claude-haiku-4-5", ""), ("vllm/any", "/v1")],
 )
 def test_tools_and_conversation_on_the_wire(name: str, path: str) -> None:
-    with ModelServer(brain(get_model("builtin/heuristic"))) as server:
+    with ModelServer(reply_with(get_model("builtin/heuristic"))) as server:
         url = server.openai_url.removesuffix("/v1") + path
         talk = Chat(model=get_model(name, base_url=url, api_key="k" * 24, max_retries=0))
         talk.say("go to the bedroom")

@@ -13,7 +13,7 @@ from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.scene_uri import load_scene
 from navloom.sim.agent_handle import AgentHandle
 from navloom.sim.registry import get_simulator
-from navloom.testing import ModelServer, Status, brain
+from navloom.testing import ModelServer, Status, reply_with
 from navloom_worlds.motion.body_simulator import BodySimulator
 from tests.graphs.chat.chat_home import Chat
 
@@ -92,7 +92,7 @@ def test_the_words_of_the_documents_drive_a_body() -> None:
 @pytest.mark.slow
 def test_who_takes_no_pictures_is_told_in_words_and_shown_none_again() -> None:
     refusal = Status(500, text="image input is not supported - hint: provide the mmproj")
-    with ModelServer(brain(get_model("builtin/heuristic")), faults=[refusal]) as server:
+    with ModelServer(reply_with(get_model("builtin/heuristic")), faults=[refusal]) as server:
         talk = chat(model=get_model("vllm/any", base_url=server.openai_url))
         assert talk.say("where are you?")
         assert talk.say("what do you see?")

@@ -12,7 +12,7 @@ from navloom.graphs.judging import failure_labeller
 from navloom.models import get_model
 from navloom.models.messages import AnswerError, message_text
 from navloom.models.scripted import ScriptedChatModel
-from navloom.testing import ModelServer, brain
+from navloom.testing import ModelServer, reply_with
 from tests.graphs.states import run
 
 CAUSES = {"region": "a room", "early_turn": "too soon", "unknown": "none of these"}
@@ -106,7 +106,7 @@ def test_an_account_without_end_is_cut() -> None:
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "vllm"])
 def test_causes_are_held_on_the_wire(provider: str) -> None:
-    with ModelServer(brain(get_model("builtin/random"))) as server:
+    with ModelServer(reply_with(get_model("builtin/random"))) as server:
         url = server.url if provider == "anthropic" else server.openai_url
         model = get_model(f"{provider}/brain", base_url=url, api_key="not-a-real-key-000")
         state = labelled(model)

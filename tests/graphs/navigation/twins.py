@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from navloom.evals.navigation.failure_account import looks_along, seen_from
+from navloom.evals.navigation.failure_narrative import headings_along, observe_from
 from navloom.evals.tasks.registry import load_task
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import load_scene
@@ -65,7 +65,7 @@ class Counted:
 
 
 def _options(scene: Scene, viewpoint: str, heading: float) -> list[MoveOption]:
-    return options_of(seen_from(scene, viewpoint, heading), heading)
+    return options_of(observe_from(scene, viewpoint, heading), heading)
 
 
 def count(data: Path, split: str) -> dict[str, Counted]:
@@ -95,7 +95,9 @@ def count(data: Path, split: str) -> dict[str, Counted]:
 def _steps(
     scene: Scene, path: tuple[str, ...], heading: float
 ) -> Iterator[tuple[list[MoveOption], str]]:
-    for (here, there), look in zip(pairwise(path), looks_along(scene, path, heading), strict=False):
+    for (here, there), look in zip(
+        pairwise(path), headings_along(scene, path, heading), strict=False
+    ):
         yield _options(scene, here, look), there
 
 

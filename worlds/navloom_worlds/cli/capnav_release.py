@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from navloom.cli.common import counted
+from navloom.cli.common import count_noun
 from navloom.models.redaction import print_err
 from navloom_worlds.cli.tour import with_progress
 
 if TYPE_CHECKING:
-    from navloom.evals.capnav.request import Wanted
+    from navloom.evals.capnav.request import CapnavExportOptions
 
 
 def write_release(
-    uris: Sequence[str], out: Path, wanted: Wanted, bodies: Path | None, processes: int
+    uris: Sequence[str], out: Path, wanted: CapnavExportOptions, bodies: Path | None, processes: int
 ) -> None:
     """Write a benchmark's folder and print its statistics."""
-    from navloom.evals.video import check_video
+    from navloom.evals.video import check_pyav
     from navloom.scenes.bodies import builtin_bodies, load_bodies
     from navloom_worlds.exporting.capnav_release import ReleasedScene, release_scenes, total_answers
 
     if wanted.tours:
-        check_video()
+        check_pyav()
     wanted = replace(wanted, bodies=load_bodies(bodies) if bodies else builtin_bodies())
     done: list[ReleasedScene] = []
     for each in with_progress(release_scenes(uris, out, wanted, processes), "writing", len(uris)):
@@ -40,7 +40,9 @@ def write_release(
             )
     kept = sum(each.kept for each in done)
     asked = sum(each.questions for each in done)
-    print_err(f"wrote {counted(len(done), 'homes')} to {out}, {kept} were there; {asked} questions")
+    print_err(
+        f"wrote {count_noun(len(done), 'homes')} to {out}, {kept} were there; {asked} questions"
+    )
     for body, said in total_answers(done).items():
         print_err(f"  {body}: {said['feasible']} feasible, {said['infeasible']} not")
     print_err(

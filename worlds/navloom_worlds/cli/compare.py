@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from navloom.cli.common import loaded, print_json, print_table, save_figure
-from navloom.cli.options import Json, takes
+from navloom.cli.common import load_homes, print_json, print_table, save_figure
+from navloom.cli.options import Json, with_options
 from navloom.evals.option import Opt
 from navloom.evals.request import Seed, Spec
 from navloom.models.redaction import print_err, print_out
@@ -20,7 +20,7 @@ _SAID_EVERY = 50
 """Number of homes between progress messages."""
 
 
-@takes()
+@with_options()
 def compare(
     spec: Spec,
     other: Annotated[
@@ -41,7 +41,7 @@ def compare(
     A distance holds where it is no larger than halves of OTHER have between them, or 0.15. A broken
     home is said and skipped; the exit code is then 1.
     """
-    from navloom.evals.report.chart import chart
+    from navloom.evals.report.block_chart import draw_chart
     from navloom.files import check_writable
     from navloom_worlds.likeness.home_comparison import compare_homes as hold_against
     from navloom_worlds.likeness.home_comparison import figure_table, likeness_record, type_table
@@ -54,7 +54,7 @@ def compare(
     names = (spec, other)
     lines = hold_against(homes, others, seed=seed)
     if figure is not None:
-        save_figure(chart([*likeness_blocks(lines, homes, others, names)], across=4), figure)
+        save_figure(draw_chart([*likeness_blocks(lines, homes, others, names)], across=4), figure)
     if as_json:
         print_json({"first": spec, "second": other, **likeness_record(lines, homes, others)})
     else:
@@ -72,7 +72,7 @@ def _figures_of(spec: str, tasks: int, seed: int) -> tuple[list[HomeFigures], in
     from navloom_worlds.likeness.home_comparison import home_figures
 
     found, uris = [], list_scenes(spec)
-    for scene in loaded(uris):
+    for scene in load_homes(uris):
         found.append(home_figures(scene, tasks=tasks, seed=seed))
         if len(found) % _SAID_EVERY == 0:
             print_err(f"{spec}: {len(found)} of {len(uris)} homes")

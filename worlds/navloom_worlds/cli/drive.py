@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from navloom.cli.common import print_json
-from navloom.cli.options import Json, SceneUri, takes
+from navloom.cli.options import Json, SceneUri, with_options
 from navloom.evals.option import Opt
 from navloom.models.redaction import print_err, print_out
 from navloom_worlds.cli.tour import with_progress
@@ -31,7 +31,7 @@ _OFF_M = 0.5
 _PLACE = "a room, a viewpoint, or x,z or x,y,z in metres"
 
 
-@takes()
+@with_options()
 def drive(
     uri: SceneUri,
     start: Annotated[str, Opt(f"Where from: {_PLACE}.", metavar="PLACE", flag="from", env="")],
@@ -52,7 +52,7 @@ def drive(
     aslant from above with all that is higher left away; a red pin is where something is touched.
     """
     from navloom.errors import UsageError
-    from navloom.evals.video import check_video, write_video
+    from navloom.evals.video import check_pyav, write_video
     from navloom.files import check_writable
     from navloom.scenes.bodies import resolve_body
     from navloom.scenes.scene_uri import load_scene
@@ -60,7 +60,7 @@ def drive(
     from navloom_worlds.rendering.body_film import film_bodies
 
     if video is not None:
-        check_video()
+        check_pyav()
         if video.suffix.casefold() != ".mp4":
             raise UsageError(f"cannot film to {video}: expected a name that ends in .mp4")
         check_writable(video, folder=False)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
-from navloom.cli.options import SceneUri, takes
+from navloom.cli.options import SceneUri, with_options
 from navloom.evals.option import Opt
 from navloom.models.redaction import print_err
 
@@ -46,7 +46,7 @@ class Edits:
     ] = ()
 
 
-@takes()
+@with_options()
 def edit(
     uri: SceneUri,
     out: Annotated[

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from navloom.cli.common import loaded, print_json
-from navloom.cli.options import Json, takes
+from navloom.cli.common import load_homes, print_json
+from navloom.cli.options import Json, with_options
 from navloom.evals.option import Opt
 from navloom.evals.request import Spec
 from navloom.models.redaction import print_err, print_out
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from navloom.scenes.scene import Scene
 
 
-@takes()
+@with_options()
 def map_(
     spec: Spec,
     out: Annotated[Path, Opt("The folder to write.", metavar="DIR", env="")],
@@ -43,7 +43,7 @@ def map_(
     check_writable(out, folder=True)
     out.mkdir(parents=True, exist_ok=True)
     found = []
-    for scene in loaded(uris):
+    for scene in load_homes(uris):
         for told in _mapped(scene, embodiment, out):
             found.append(told)
             if not as_json:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from navloom.cli.common import print_json, write_page
-from navloom.cli.options import Json, SceneUri, WithLicensed, takes
+from navloom.cli.options import Json, SceneUri, WithLicensed, with_options
 from navloom.evals.option import Opt
 from navloom.models.redaction import print_err, print_out
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from navloom.scenes.scene import Scene
 
 
-@takes()
+@with_options()
 def mend(
     uri: SceneUri,
     out: Annotated[Path, Opt("The folder to write.", metavar="DIR", env="")],

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from navloom.cli.common import counted, print_json
-from navloom.cli.options import Json, takes
+from navloom.cli.common import count_noun, print_json
+from navloom.cli.options import Json, with_options
 from navloom.evals.option import Opt
 from navloom.evals.progress import DisplayName
 from navloom.evals.request import Spec
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SAID_EVERY_S = 5.0
 
 
-@takes()
+@with_options()
 def render(
     spec: Spec,
     out: Annotated[
@@ -87,7 +87,7 @@ def render(
             }
         )
     print_err(
-        f"{out}: {counted(outcome.scenes, 'homes')}, {outcome.rendered} viewpoints rendered,"
+        f"{out}: {count_noun(outcome.scenes, 'homes')}, {outcome.rendered} viewpoints rendered,"
         f" {outcome.kept} were there already"
     )
     if outcome.failed:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from navloom.cli.common import carry_out, print_json, write_page
-from navloom.cli.options import How, Json, Out, Study, takes
+from navloom.cli.common import print_json, run_request, write_page
+from navloom.cli.options import Json, Out, RunMode, Study, with_options
 from navloom.evals.option import Opt
 from navloom.evals.request import MOST, Seed, Spec
 from navloom.evals.session import Session
@@ -13,17 +13,17 @@ from navloom.models.redaction import print_err, print_out
 from navloom_worlds.teams.team_request import TeamRequest
 
 
-@takes()
-def team(request: TeamRequest, out: Out, session: Session, how: How) -> None:
+@with_options()
+def team(request: TeamRequest, out: Out, session: Session, how: RunMode) -> None:
     """Have a team planned for: who carries what, over which handoffs, for several errands.
 
     Starts and errands are drawn by the seed; that no plan does them is found before anyone is
     asked. The same command on the same folder goes on with a run that was stopped.
     """
-    carry_out(request, out, session, how)
+    run_request(request, out, session, how)
 
 
-@takes()
+@with_options()
 def teams(
     spec: Spec,
     out: Study,

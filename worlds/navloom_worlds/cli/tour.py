@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
-from navloom.cli.common import loaded, print_json
-from navloom.cli.options import Json, takes
+from navloom.cli.common import load_homes, print_json
+from navloom.cli.options import Json, with_options
 from navloom.evals.option import Opt
 from navloom.evals.request import Spec
 from navloom.models.redaction import print_err, print_out
@@ -25,7 +25,7 @@ T = TypeVar("T")
 _FILM_RATE = 10
 
 
-@takes()
+@with_options()
 def tour(
     spec: Spec,
     out: Annotated[
@@ -44,11 +44,11 @@ def tour(
     the exit code is then 1.
     """
     from navloom.errors import UsageError
-    from navloom.evals.video import check_video
+    from navloom.evals.video import check_pyav
     from navloom.files import check_writable
     from navloom.scenes.scene_uri import list_scenes
 
-    check_video()
+    check_pyav()
     uris = list_scenes(spec)
     if len(uris) > 1 and out.suffix:
         raise UsageError(f"{spec} is {len(uris)} homes: give --out a folder, not {out}")
@@ -57,7 +57,7 @@ def tour(
         raise UsageError(f"cannot film to {out}: expected a name that ends in .mp4")
     check_writable(out, folder=folder)
     filmed = []
-    for scene in loaded(uris):
+    for scene in load_homes(uris):
         path = out / f"{scene.id}.mp4" if folder else out
         filmed.append(_film(scene, path, pace, as_json))
     if as_json:

@@ -41,8 +41,13 @@ import shapely
 from shapely import Polygon
 
 from navloom.errors import NavloomError, SceneError, SimulatorError
-from navloom.evals.capnav.collect import Balance, RouteFacts, Steer, candidates
-from navloom.evals.capnav.request import Wanted
+from navloom.evals.capnav.question_set import (
+    BalanceCounts,
+    RouteBalancer,
+    RouteFacts,
+    candidate_routes,
+)
+from navloom.evals.capnav.request import CapnavExportOptions
 from navloom.evals.video import write_video
 from navloom.scenes.bodies import ALIASES, Embodiment, benchmark_profile, canonical_name
 from navloom.scenes.formats.capnav_nodes import CapNavNode, region_nodes
@@ -324,7 +329,7 @@ class ReleasedScene:
     left_out: tuple[str, ...]
 
 
-def release_scene(uri: str, folder: Path, wanted: Wanted) -> ReleasedScene:
+def release_scene(uri: str, folder: Path, wanted: CapnavExportOptions) -> ReleasedScene:
     """Export one scene, unless it exists as requested.
 
     Args:
@@ -368,7 +373,7 @@ def release_scene(uri: str, folder: Path, wanted: Wanted) -> ReleasedScene:
         "nodes": {node.id: region for region, node in region_nodes(scene).items()},
         "truth": driven.record() if driven else {},
         "details": [{"start": q.things[0], "end": q.things[1]} for q in sampled],
-        "balance": Balance.of(facts).record(),
+        "balance": BalanceCounts.of(facts).record(),
         "tour": {"frames": frames, "first_shown": shown, "left_out": list(tour.left_out)},
         "sha256": {path.relative_to(folder).as_posix(): _digest(path) for path in kept},
     }
@@ -377,16 +382,16 @@ def release_scene(uri: str, folder: Path, wanted: Wanted) -> ReleasedScene:
 
 
 def _sampled(
-    scene: Scene, truth: Traversability, wanted: Wanted, shown: Mapping[str, str]
+    scene: Scene, truth: Traversability, wanted: CapnavExportOptions, shown: Mapping[str, str]
 ) -> tuple[list[SampledQuestion], list[RouteFacts]]:
     """Choose pairs whose truth is rare among those so far; return questions and route facts."""
     named = question_ends(scene)
     among = [
         each
-        for each in candidates(NamedPlaces(scene, truth), wanted.seed)
+        for each in candidate_routes(NamedPlaces(scene, truth), wanted.seed)
         if each.start in named and each.end in named
     ]
-    steer, taken = Steer(), set[tuple[str, str]]()
+    steer, taken = RouteBalancer(), set[tuple[str, str]]()
     facts: list[RouteFacts] = []
     while len(facts) < wanted.questions:
         best = steer.pick(among, taken, wanted.seed + len(facts))
@@ -436,7 +441,7 @@ def _digest(path: Path) -> str:
 
 
 def release_scenes(
-    uris: Sequence[str], folder: Path, wanted: Wanted, processes: int = 1
+    uris: Sequence[str], folder: Path, wanted: CapnavExportOptions, processes: int = 1
 ) -> Iterator[ReleasedScene | NavloomError]:
     """Export scenes and the bodies' profiles; existing ones are kept.
 
@@ -473,7 +478,7 @@ def release_scenes(
         pool.shutdown(cancel_futures=True)
 
 
-def _tried(uri: str, folder: Path, wanted: Wanted) -> ReleasedScene | NavloomError:
+def _tried(uri: str, folder: Path, wanted: CapnavExportOptions) -> ReleasedScene | NavloomError:
     try:
         return release_scene(uri, folder, wanted)
     except (SceneError, SimulatorError) as error:

@@ -28,7 +28,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from navloom.evals.report.document import NOTHING, Table
+from navloom.evals.report.formatting import NOTHING, Table
 from navloom.scenes.bodies import builtin_bodies
 from navloom.scenes.box_graph import build_box_graph
 from navloom.scenes.distances import hop_table

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from navloom.evals.report.block_chart import cumulative_scatter, paired_bars
 from navloom.evals.report.blocks import Bars, Dot, Scatter
-from navloom.evals.report.chart import pairs, spread
 from navloom.scenes.bodies import body_names
 from navloom_worlds.likeness.home_comparison import (
     SPREADS,
@@ -41,13 +41,13 @@ def likeness_blocks(
         every = [value for held in values.values() for value in held]
         # A single hall of 300 m² would compress all others.
         most = max(float(np.percentile(every, 99)), min(every)) if every else 0.0
-        yield spread(_title(said[words]), "", "share", values, most)
+        yield cumulative_scatter(_title(said[words]), "", "share", values, most)
     mixes = type_shares(homes), type_shares(others)
     kinds = sorted({*mixes[0], *mixes[1]}, key=lambda k: -sum(mix.get(k, 0.0) for mix in mixes))
     shares = [
         (kind, mixes[0].get(kind, 0.0), mixes[1].get(kind, 0.0)) for kind in kinds[:_TYPES_SHOWN]
     ]
-    yield pairs(_title(said["mix of room types"]), shares, names)
+    yield paired_bars(_title(said["mix of room types"]), shares, names)
     odds = log_odds(homes), log_odds(others)
     dots = tuple(
         Dot(odds[0][pair], odds[1][pair], " in ".join(pair))
@@ -57,7 +57,7 @@ def likeness_blocks(
     yield Scatter(title=title, x=names[0], y=names[1], dots=dots)
     bodies = ((name, said[f"pairs of rooms that {name} can travel"]) for name in body_names())
     held = ((name, line.first or 0.0, line.second or 0.0) for name, line in bodies)
-    yield pairs("pairs of rooms that a body can travel", held, names)
+    yield paired_bars("pairs of rooms that a body can travel", held, names)
 
 
 def _title(line: FigureComparison) -> str:

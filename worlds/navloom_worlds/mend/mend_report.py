@@ -13,8 +13,8 @@ from pathlib import Path
 
 from navloom.errors import SceneError
 from navloom.evals.report.blocks import Block, Grid, Picture, Prose
-from navloom.evals.report.document import Table
-from navloom.evals.report.writers import KeptReport, keep_report, write_markdown
+from navloom.evals.report.formatting import Table
+from navloom.evals.report.report_files import SavedReport, save_report, write_markdown
 from navloom.files import make_folder, write_run_file
 from navloom.scenes.formats.scene_json import save
 from navloom.scenes.plan_data import plan_data
@@ -276,10 +276,10 @@ def write_mends(scene: Scene, found: Sequence[Mend], folder: Path) -> list[str]:
             said.append(f"mend {number}: no copy of the home is written: {error}")
     blocks: list[Block] = [_summary(scene, found), Grid(mends_table(found)), *pictures]
     write_markdown(folder, blocks)
-    said_of = KeptReport(
+    said_of = SavedReport(
         title="Ways to mend", what="mends", blocks=tuple(blocks), scenes=(scene.uri,)
     )
-    keep_report(folder, said_of)
+    save_report(folder, said_of)
     record = {"scene": scene.uri, "mends": [each.record() for each in found]}
     write_run_file(folder / "mends.json", (json.dumps(record, indent=1) + "\n").encode())
     return said

@@ -15,7 +15,7 @@ from navloom.evals.request import (
     Generator,
     MaxReasks,
     MaxTurns,
-    Request,
+    RunRequest,
     Seed,
     Spec,
 )
@@ -24,7 +24,7 @@ _FIRST = "builtin/first"
 
 
 @dataclass(frozen=True, kw_only=True)
-class TeamRequest(Request):
+class TeamRequest(RunRequest):
     """All options that determine the results of such a run."""
 
     KIND: ClassVar[str] = "team"

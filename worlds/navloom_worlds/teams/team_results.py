@@ -14,15 +14,13 @@ from pathlib import Path
 from typing import Any, get_args
 
 from navloom.errors import NavloomError
-from navloom.evals.calls import talk_of
-from navloom.evals.kinds import Kind, Plan, Shown, later_all, read_run_of
-from navloom.evals.navcraft.relay_map import frames_of, spans_of, timed
-from navloom.evals.navcraft.task_results import rest_of, result_of
+from navloom.evals.call_log import conversation_of
+from navloom.evals.navcraft.relay_map import frames_of, spans_of, timed_spots
+from navloom.evals.navcraft.task_results import record_of, result_of
 from navloom.evals.progress import Summary
 from navloom.evals.report.blocks import (
     Block,
     Column,
-    Detail,
     Fact,
     Facts,
     Grid,
@@ -33,17 +31,32 @@ from navloom.evals.report.blocks import (
     Pairing,
     Prose,
     RobotStyle,
-    Said,
+    SampleDetail,
     SceneMap,
     Span,
     Tone,
     Track,
     Transcript,
+    Utterance,
 )
-from navloom.evals.report.document import NOTHING, Table, first_score, number, percent, rate_cell
-from navloom.evals.report.intervals import Rate, Spread
+from navloom.evals.report.formatting import (
+    NOTHING,
+    Table,
+    format_number,
+    headline_score,
+    percent,
+    rate_cell,
+)
+from navloom.evals.report.intervals import Rate, ValueDistribution
 from navloom.evals.run_folder import read_run, read_samples
-from navloom.evals.run_scenes import run_scene
+from navloom.evals.run_kinds import (
+    CommandOutput,
+    RunKind,
+    RunPlan,
+    lazy_functions,
+    read_run_of_kind,
+)
+from navloom.evals.run_scenes import load_run_scene
 from navloom.files import check_format
 from navloom.scenes.plan_style import to_words
 from navloom.scenes.scene import Scene
@@ -82,12 +95,12 @@ class TeamScore:
     possible: int
     valid: Rate
     best: Rate
-    regret: Spread
+    regret: ValueDistribution
     proven: Rate
-    handoffs: Spread
-    makespan_s: Spread
-    calls: Spread
-    tokens: tuple[Spread, Spread]
+    handoffs: ValueDistribution
+    makespan_s: ValueDistribution
+    calls: ValueDistribution
+    tokens: tuple[ValueDistribution, ValueDistribution]
 
     def record(self) -> dict[str, Any]:
         """Return the score as JSON, shares as fractions."""
@@ -118,7 +131,7 @@ def score_teams(run: Path | str) -> TeamScore:
         RunError: the folder is no such run, or is broken.
     """
     folder = Path(run)
-    said = read_run_of(folder, "team")
+    said = read_run_of_kind(folder, "team")
     with check_format(f"{run}: a sample", "a team's plan"):
         rows = read_samples(folder)
         possible = [row for row in rows if (row["result"] or {}).get("verdict") != NO_PLAN]
@@ -133,17 +146,17 @@ def score_teams(run: Path | str) -> TeamScore:
             possible=len(possible),
             valid=Rate(len(plans), len(possible)),
             best=Rate.among(each["regret"] < 1e-6 for each in worth),
-            regret=Spread.of(each["regret"] for each in worth),
+            regret=ValueDistribution.of(each["regret"] for each in worth),
             proven=Rate.among(each["exact"] for each in worth),
-            handoffs=Spread.of(
+            handoffs=ValueDistribution.of(
                 len(plan["team"]["legs"]) - len({leg["object"] for leg in plan["team"]["legs"]})
                 for plan in plans
             ),
-            makespan_s=Spread.of(each["makespan_s"] for each in worth),
-            calls=Spread.of(usage["calls"] for usage in asked),
+            makespan_s=ValueDistribution.of(each["makespan_s"] for each in worth),
+            calls=ValueDistribution.of(usage["calls"] for usage in asked),
             tokens=(
-                Spread.of(usage["input_tokens"] for usage in asked),
-                Spread.of(usage["output_tokens"] for usage in asked),
+                ValueDistribution.of(usage["input_tokens"] for usage in asked),
+                ValueDistribution.of(usage["output_tokens"] for usage in asked),
             ),
         )
 
@@ -151,8 +164,8 @@ def score_teams(run: Path | str) -> TeamScore:
 def team_tables(scores: Mapping[str, TeamScore]) -> list[Table]:
     """Return the table of validity and regret, a row a run."""
 
-    def mean(spread: Spread) -> str:
-        return NOTHING if spread.mean is None else number(spread.mean)
+    def mean(spread: ValueDistribution) -> str:
+        return NOTHING if spread.mean is None else format_number(spread.mean)
 
     def row(name: str, score: TeamScore) -> tuple[str, ...]:
         return (
@@ -215,7 +228,7 @@ def team_map(scene: Scene, plan: TeamPlan) -> SceneMap:
         marks=_marks(scene, plan, things),
         tracks=(
             *(
-                Track(name=name, style=style, points=timed(scene, table.routes[name]))
+                Track(name=name, style=style, points=timed_spots(scene, table.routes[name]))
                 for name, style in styles.items()
             ),
             *(
@@ -228,7 +241,7 @@ def team_map(scene: Scene, plan: TeamPlan) -> SceneMap:
                         if each.leg.object == thing
                         for point in (
                             (each.takes, *plan_position(scene, each.leg.origin.node)),
-                            *timed(scene, stops[taken + 1 :]),
+                            *timed_spots(scene, stops[taken + 1 :]),
                         )
                     ),
                 )
@@ -366,16 +379,16 @@ def columns(run: Mapping[str, Any]) -> list[Column]:
     return [
         Column(name="verdict", of=lambda line: str(result_of(line).get("verdict", "none")),
                form="text", facet=True, help="a plan, or that none does all errands"),
-        Column(name="regret", of=lambda line: rest_of(line)["regret"], form="share",
+        Column(name="regret", of=lambda line: record_of(line)["regret"], form="share",
                better="less", help="over the best plan, less 1; of alpha the difference"),
-        Column(name="seconds", of=lambda line: rest_of(line)["makespan_s"], form="number",
+        Column(name="seconds", of=lambda line: record_of(line)["makespan_s"], form="number",
                better="less", help="until all is done"),
         Column(name="handoffs",
                of=lambda line: len(_legs(line)) - len({leg["object"] for leg in _legs(line)}),
                form="count", facet=True, help="of all errands"),
         Column(name="robots", of=lambda line: len({leg["robot"] for leg in _legs(line)}),
                form="count", facet=True, help="robots that carry something"),
-        Column(name="checks", of=lambda line: rest_of(line)["tool_calls"], form="count",
+        Column(name="checks", of=lambda line: record_of(line)["tool_calls"], form="count",
                shown=False, help="calls of tools"),
     ]  # fmt: skip
 
@@ -385,7 +398,7 @@ def _legs(line: Line) -> list[Any]:
     return legs
 
 
-def detail(run: Path, line: Mapping[str, Any]) -> Detail:
+def detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
     """Return one attempt's page: errands, the plan on its map, its quality, and the transcript.
 
     Raises:
@@ -399,19 +412,19 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
             why = " · ".join(str(line[key]) for key in ("reason", "message") if line.get(key))
             said.append(Prose(title="Failed", text=why, tone="bad"))
         if result := result_of(line):
-            asked = rest_of(line)["asked"]
+            asked = record_of(line)["asked"]
             headline = "; ".join(
                 f"{_as_read(each['object'])} to {_as_read(each['to'])}" for each in asked["errands"]
             )
-            said += [_team(asked, rest_of(line).get("metres", {}))]
+            said += [_team(asked, record_of(line).get("metres", {}))]
             if result.get("verdict") == NO_PLAN:
-                why = str(rest_of(line)["why"])
+                why = str(record_of(line)["why"])
                 said.append(Prose(title="No plan does all errands", text=why, tone="quiet"))
             else:
                 said += [_worth(line), *_map(run, line)]
-        if talk := talk_of(run, name):
+        if talk := conversation_of(run, name):
             said.append(Transcript(said=talk, folded="what was said in turn", private=True))
-        return Detail(title=name, headline=headline, blocks=tuple(said))
+        return SampleDetail(title=name, headline=headline, blocks=tuple(said))
 
 
 def _as_read(place: str) -> str:
@@ -425,24 +438,24 @@ def _team(asked: Mapping[str, Any], walked: Mapping[str, float]) -> Grid:
             each["name"],
             to_words(each["starts in"]),
             each["body"],
-            number(float(each["metres a second"])),
+            format_number(float(each["metres a second"])),
             *([f"{float(walked[each['name']]):.1f}"] if walked else []),
         )
         for each in asked["robots"]
     )
     cap = asked["most metres of each robot"]
-    note = "" if cap is None else f"No robot walks more than {number(float(cap))} m."
+    note = "" if cap is None else f"No robot walks more than {format_number(float(cap))} m."
     header = ("robot", "starts in", "body", "m/s", *(["walks, m"] if walked else []))
     return Grid(table=Table("The team", note, header, rows))
 
 
 def _worth(line: Line) -> Facts:
-    rest = rest_of(line)
-    value, regret = number(float(rest["value"])), float(rest["regret"])
-    best = f"{number(float(rest['best']))}"
-    proven = "proven" if rest["exact"] else f"none is under {number(float(rest['bound']))}"
+    rest = record_of(line)
+    value, regret = format_number(float(rest["value"])), float(rest["regret"])
+    best = f"{format_number(float(rest['best']))}"
+    proven = "proven" if rest["exact"] else f"none is under {format_number(float(rest['bound']))}"
     facts = [
-        Fact(name="done after", value=f"{number(float(rest['makespan_s']))} s"),
+        Fact(name="done after", value=f"{format_number(float(rest['makespan_s']))} s"),
         *([] if rest["by"] == "makespan" else [Fact(name=f"by {rest['by']}", value=value)]),
         Fact(name="the best there is", value=best, note=proven),
         Fact(name="regret", value=percent(regret), tone="good" if regret < 1e-6 else "plain"),
@@ -453,13 +466,13 @@ def _worth(line: Line) -> Facts:
 def _map(run: Path, line: Line) -> list[Block]:
     """Return the plan's map and its legs in words, or the reason why it cannot be drawn."""
     try:
-        scene = run_scene(run, str(line["scene"]))
+        scene = load_run_scene(run, str(line["scene"]))
         plan = read_team(scene, result_of(line)["team"])
         shown = team_map(scene, plan)
     except NavloomError as error:
         return [Prose(title="Map", text=f"It cannot be drawn: {error}", tone="bad")]
     words = [
-        Said(who=lane.name, text="\n".join(f"{s.start:.1f} s: {s.words}" for s in lane.spans))
+        Utterance(who=lane.name, text="\n".join(f"{s.start:.1f} s: {s.words}" for s in lane.spans))
         for lane in shown.lanes
         if lane.style != "object"
     ]
@@ -476,24 +489,24 @@ def tables(run: Path) -> list[Block]:
     return [Grid(table=table) for table in team_tables({score.name: score})]
 
 
-def finish(made: Plan, run: Path) -> dict[str, Any]:
+def finish(made: RunPlan, run: Path) -> dict[str, Any]:
     """Return the summary's entry on the plans."""
     del made
     return {"team": score_teams(run).record()}
 
 
-def ended(run: Path, _: Summary) -> Shown:
+def ended(run: Path, _: Summary) -> CommandOutput:
     """Return what the command shows at the end of a run: its tables."""
     said = read_run(run)["request"]
-    return Shown([Prose(title=f"{run.name}: {said['model']}", text=""), *tables(run)])
+    return CommandOutput([Prose(title=f"{run.name}: {said['model']}", text=""), *tables(run)])
 
 
-def report(runs: list[Path], _: Path | None) -> Shown:
+def report(runs: list[Path], _: Path | None) -> CommandOutput:
     """Return the tables of several runs, a row each."""
     scores = {str(run): score_teams(run) for run in runs}
     record = {"runs": [score.record() for score in scores.values()]}
     made = [Grid(table=table) for table in team_tables(scores)]
-    return Shown([Prose(title="Plans for teams", text=""), *made], record=record)
+    return CommandOutput([Prose(title="Plans for teams", text=""), *made], record=record)
 
 
 def pairing() -> Pairing:
@@ -501,7 +514,7 @@ def pairing() -> Pairing:
 
     def scores(line: Line) -> dict[str, float | None]:
         valid = bool(result_of(line).get("team"))
-        rest = rest_of(line) if valid else {}
+        rest = record_of(line) if valid else {}
         possible = result_of(line).get("verdict") != NO_PLAN
         return {
             "valid": float(valid) if possible else None,
@@ -520,11 +533,11 @@ def pairing() -> Pairing:
     )
 
 
-TEAM = Kind(
+TEAM = RunKind(
     name=TeamRequest.KIND,
     command="synth team",
     request=TeamRequest,
-    first=lambda said: first_score("valid", said["team"]["valid"], "share"),
+    first=lambda said: headline_score("valid", said["team"]["valid"], "share"),
     things=("attempts", "homes"),
     finish=finish,
     ended=ended,
@@ -533,7 +546,7 @@ TEAM = Kind(
     detail=detail,
     tables=tables,
     pairing=pairing,
-    **later_all(
+    **lazy_functions(
         "navloom_worlds.teams.team_run:plan job=TeamJob dry=calls",
         "navloom.evals.navcraft.export:export=export_run",
     ),

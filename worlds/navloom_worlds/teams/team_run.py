@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import SceneError, UsageError
-from navloom.evals.kinds import RESULT_TOKENS, Calls, Note, reply_tokens
-from navloom.evals.navcraft.request import SURVEY, Survey, read_survey
-from navloom.evals.navcraft.run import SynthPlan, survey
+from navloom.evals.navcraft.request import SURVEY, SceneSurvey, read_survey
+from navloom.evals.navcraft.run import SynthPlan, survey_scenes
+from navloom.evals.run_kinds import RESULT_TOKENS, CallBounds, Note, max_reply_tokens
 from navloom.evals.session import Job, Sample, make_id
 from navloom.scenes.bodies import resolve_body
 from navloom.scenes.scene_uri import get_scene, load_scene
@@ -49,7 +49,7 @@ def plan(request: TeamRequest, run: Path | None, note: Note) -> SynthPlan:
             raise UsageError(f"{body} does not drive by itself: name another body")
     known = None if run is None else read_survey(run)
     found = known or _roomy(
-        survey(request.spec, tau=request.tau, homes=request.homes, note=note), request
+        survey_scenes(request.spec, tau=request.tau, homes=request.homes, note=note), request
     )
     names, samples = sorted(found.scenes), []
     for k in range(request.n):
@@ -64,7 +64,7 @@ def plan(request: TeamRequest, run: Path | None, note: Note) -> SynthPlan:
     )
 
 
-def _roomy(found: Survey, request: TeamRequest) -> Survey:
+def _roomy(found: SceneSurvey, request: TeamRequest) -> SceneSurvey:
     """Keep the homes with enough starts, objects and destinations for a team."""
     kept, skipped = dict[str, str](), dict(found.skipped)
     for name, uri in found.scenes.items():
@@ -78,15 +78,15 @@ def _roomy(found: Survey, request: TeamRequest) -> Survey:
             f"no scene of {request.spec} has {request.errands} errands for {request.robots} robots:"
             " take fewer --robots or --errands"
         )
-    return Survey(kept, skipped)
+    return SceneSurvey(kept, skipped)
 
 
-def calls(made: SynthPlan) -> Calls:
+def calls(made: SynthPlan) -> CallBounds:
     """Estimate model calls: each turn resends all before it; without tools each is an answer."""
     request = made.request
     turns = request.max_turns
     if request.tools == "none" or request.compact:
         asked = request.errands if request.compact else 1
         turns = min(turns, asked + request.max_reasks)
-    grown = turns * (turns - 1) // 2 * (reply_tokens(request.model) + RESULT_TOKENS)
-    return Calls(most=turns, in_all=grown)
+    grown = turns * (turns - 1) // 2 * (max_reply_tokens(request.model) + RESULT_TOKENS)
+    return CallBounds(most=turns, in_all=grown)

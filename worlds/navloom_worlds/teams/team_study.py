@@ -23,12 +23,12 @@ from typing import Any
 from navloom.errors import RunError, SceneError, UsageError
 from navloom.evals.progress import Display, NoDisplay, Tally
 from navloom.evals.report.blocks import Bars, Segment
-from navloom.evals.report.document import NOTHING, Table, number, percent
-from navloom.evals.report.intervals import Row, columns_of, rows_of
-from navloom.evals.report.writers import keep_study
+from navloom.evals.report.formatting import NOTHING, Table, format_number, percent
+from navloom.evals.report.intervals import MetricEstimate, estimate_metrics, record_matrix
+from navloom.evals.report.report_files import save_study
 from navloom.evals.run_folder import package_version
 from navloom.evals.session import make_id
-from navloom.evals.study import check_free
+from navloom.evals.study import check_study_folder
 from navloom.files import JsonlFile, LineFormat, make_folder, open_file, read_by_id, write_run_file
 from navloom.scenes.bodies import get_body
 from navloom.scenes.scene import Scene
@@ -238,7 +238,7 @@ def study_teams(asked: TeamStudy, out: Path, display: Display | None = None) -> 
         RunError: ``out`` holds something else, another study, or cannot be written.
         SceneError: no home of ``spec`` has an attempt.
     """
-    check_free(out)
+    check_study_folder(out)
     make_folder(out)
     display = display or NoDisplay()
     form, uris = LineFormat(_claimed(asked, out)), list_scenes(asked.spec)[: asked.homes]
@@ -257,7 +257,7 @@ def study_teams(asked: TeamStudy, out: Path, display: Display | None = None) -> 
     tables = [_table(each, found[each.name]) for each in asked.regimes]
     title = f"What further robots are worth: {tables[0].title.lower()}"
     tables[0] = replace(tables[0], title=title, note=f"{tables[0].note} {_HOW}", record=record)
-    keep_study(out, tables, more=_bars(found))
+    save_study(out, tables, more=_bars(found))
     return tables
 
 
@@ -353,12 +353,12 @@ def regime_rows(
         known = [each for each in map(is_sooner, at) if each is not None]
         done = [each for each in at if each["done"]]
         # 0 and 1, so that the share done is a mean.
-        table = columns_of([{**each, "done": int(each["done"])} for each in at], _MEANS)
+        table = record_matrix([{**each, "done": int(each["done"])} for each in at], _MEANS)
         rows.append(
             {
                 "robots": i + 1,
                 "attempts": len(at),
-                **{row.metric: row.record() for row in rows_of(_MEANS, table, clusters)},
+                **{row.metric: row.record() for row in estimate_metrics(_MEANS, table, clusters)},
                 "proven": (sum(each["gap"] <= LEAST for each in done), len(done)),
                 "sooner": (sum(known), len(known)),
             }
@@ -383,7 +383,7 @@ def _table(regime: Regime, rows: Sequence[dict[str, Any]]) -> Table:
     )
 
     def mean(record: dict[str, Any], name: str) -> str:
-        row = Row(**record[name])
+        row = MetricEstimate(**record[name])
         return percent(
             row.mean, None if row.interval is None else (row.interval[0], row.interval[1])
         )
@@ -394,7 +394,9 @@ def _table(regime: Regime, rows: Sequence[dict[str, Any]]) -> Table:
             *(mean(each, name) for name in ("done", "seconds")),
             "{} of {}".format(*each["sooner"]),
             *(mean(each, name) for name in ("load", "absence", "longest")),
-            NOTHING if each["handoffs"]["mean"] is None else number(each["handoffs"]["mean"]),
+            NOTHING
+            if each["handoffs"]["mean"] is None
+            else format_number(each["handoffs"]["mean"]),
             "{} of {}".format(*each["proven"]),
         )
         for each in rows

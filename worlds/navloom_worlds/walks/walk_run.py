@@ -24,11 +24,11 @@ from langgraph.runtime import RunControl
 from navloom.errors import RunError, UsageError
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.run import EvalJob, EvalPlan, finish
-from navloom.evals.one_sample import run_sample
-from navloom.evals.people.study_folder import BY_LOT, WALKS, People
+from navloom.evals.people.study_folder import BY_LOT, WALKS, PeopleStudy
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import RunFolder, line_form, read_run
 from navloom.evals.runner import run_batch
+from navloom.evals.sample_runner import run_sample
 from navloom.evals.session import Sample, sample_seed
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
@@ -52,7 +52,7 @@ _TAKEN = ("task", "body", "physics", "collision_threshold", "waypoints", "max_st
 """Request fields that walks take over from the run of their episodes."""
 
 
-def walk_plan(people: People) -> EvalPlan:
+def walk_plan(people: PeopleStudy) -> EvalPlan:
     """Return the evaluation plan that a study's raters walk.
 
     Args:
@@ -87,7 +87,7 @@ def walk_plan(people: People) -> EvalPlan:
     )
 
 
-def _turns(people: People) -> Iterator[tuple[str, str, int]]:
+def _turns(people: PeopleStudy) -> Iterator[tuple[str, str, int]]:
     """Yield raters and their items, with the number of earlier raters of each item."""
     taken: Counter[str] = Counter()
     for rater in people.file.raters:
@@ -148,7 +148,7 @@ class _SceneUris(dict[str, str]):
         return self[name]
 
 
-def prepare_study(people: People) -> None:
+def prepare_study(people: PeopleStudy) -> None:
     """Create the missing runs of a new study of walks: the raters' run, and a random baseline.
 
     Raises:
@@ -162,7 +162,7 @@ def prepare_study(people: People) -> None:
         run_random_walks(people)
 
 
-def create_run(people: People) -> Path:
+def create_run(people: PeopleStudy) -> Path:
     """Create the run of a new study, so that it can be inspected before anybody walks.
 
     Returns:
@@ -189,7 +189,7 @@ def create_run(people: People) -> Path:
     return path
 
 
-def run_random_walks(people: People) -> Path:
+def run_random_walks(people: PeopleStudy) -> Path:
     """Run a random baseline on a new study's episodes, to compare people's success rate with.
 
     It is a run of agent ``random``: a random candidate at each hop, with the step limit of the

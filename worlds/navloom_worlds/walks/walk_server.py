@@ -43,8 +43,8 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import get_scene
 from navloom.sim.protocol import Pose
 from navloom.sim.views import MARK_M
-from navloom.web.people_room import PeopleRoom, Seat
-from navloom.web.room import WebRoom, told
+from navloom.web.rating_service import RaterAccess, RatingService
+from navloom.web.web_service import WebService, parse_body
 from navloom_worlds.motion.collision_motion import mover_of
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.embedded import scene_renderer, sensor_camera
@@ -307,7 +307,7 @@ class _Tell(BaseModel):
     option: Annotated[int, Field(ge=1, le=1_000)] = 1
 
 
-class WalkServer(WebRoom):
+class WalkServer(WebService):
     """Web room for the walks of the raters of studies.
 
     Args:
@@ -316,7 +316,7 @@ class WalkServer(WebRoom):
 
     name: ClassVar[str] = "walk"
 
-    def __init__(self, people: PeopleRoom) -> None:
+    def __init__(self, people: RatingService) -> None:
         self._people = people
         self._walks: dict[str, WalkRun] = {}
         self._live: dict[tuple[str, str], LiveWalk] = {}
@@ -336,12 +336,12 @@ class WalkServer(WebRoom):
         ]
 
     async def _begin(self, request: Request) -> Response:
-        seat, asked = self._people.seat_of(request), await told(request, _Begin)
+        seat, asked = self._people.seat_of(request), await parse_body(request, _Begin)
         async with self._beginning:
             walk = await self._begun(seat, asked.item)
         return JSONResponse(walk)
 
-    async def _begun(self, seat: Seat, item: str) -> dict[str, object]:
+    async def _begun(self, seat: RaterAccess, item: str) -> dict[str, object]:
         key = (str(seat.people.path), seat.rater.name)
         part = seat.people.last(seat.rater.name).get("")
         if part is None or part.status != "consented":
@@ -369,7 +369,7 @@ class WalkServer(WebRoom):
         seconds = 0.0 if sample is None else await walks.seconds(sample)
         return LiveWalk(item, walks.motion, scene, _body_of(plan), seconds)
 
-    async def _open(self, seat: Seat) -> WalkRun:
+    async def _open(self, seat: RaterAccess) -> WalkRun:
         """Return the run of a study, opened at its first walk."""
         folder = str(seat.people.path)
         if folder not in self._walks:
@@ -381,7 +381,7 @@ class WalkServer(WebRoom):
             self._walks[folder] = walks
         return self._walks[folder]
 
-    async def _forget(self, seat: Seat) -> None:
+    async def _forget(self, seat: RaterAccess) -> None:
         """Delete the walks of a rater who withdraws."""
         folder = str(seat.people.path)
         live = self._live.pop((folder, seat.rater.name), None)
@@ -398,7 +398,7 @@ class WalkServer(WebRoom):
         return live
 
     async def _tell(self, request: Request) -> Response:
-        said = await told(request, _Tell)
+        said = await parse_body(request, _Tell)
         live = self._walk_of(request, said.item)
         match said.say:
             case "keys":

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from navloom.errors import NavloomError, SceneError
-from navloom.evals.capnav.data import Benchmark, load_benchmark
-from navloom.evals.capnav.official import OfficialScene
-from navloom.evals.capnav.request import Wanted
+from navloom.evals.capnav.benchmark_data import CapnavBenchmark, load_benchmark
+from navloom.evals.capnav.official_scorer import OfficialScorer
+from navloom.evals.capnav.request import CapnavExportOptions
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import builtin_bodies, get_body
 from navloom.scenes.formats.referring_expressions import match_phrase
@@ -47,7 +47,9 @@ HOMES = ["home:3", "home:7"]
 
 
 def _write(folder: Path) -> list[ReleasedScene]:
-    made = list(release_scenes(HOMES, folder, Wanted("driven", builtin_bodies(), tours=False)))
+    made = list(
+        release_scenes(HOMES, folder, CapnavExportOptions("driven", builtin_bodies(), tours=False))
+    )
     assert all(isinstance(each, ReleasedScene) for each in made)
     return [each for each in made if isinstance(each, ReleasedScene)]
 
@@ -60,12 +62,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def data(folder: Path) -> Benchmark:
+def data(folder: Path) -> CapnavBenchmark:
     return load_benchmark(folder)
 
 
 @pytest.mark.slow
-def test_traversability_is_the_home_s_own(folder: Path, data: Benchmark) -> None:
+def test_traversability_is_the_home_s_own(folder: Path, data: CapnavBenchmark) -> None:
     for uri, name in zip(HOMES, ("home-3", "home-7"), strict=True):
         truth, table = truth_of(load_scene(uri)), data.traversability[name]
         node = {
@@ -80,11 +82,11 @@ def test_traversability_is_the_home_s_own(folder: Path, data: Benchmark) -> None
 
 
 @pytest.mark.slow
-def test_questions_resolve_and_the_public_rules_find_their_ends(data: Benchmark) -> None:
+def test_questions_resolve_and_the_public_rules_find_their_ends(data: CapnavBenchmark) -> None:
     assert len(data.questions) == 24
     assert not data.unresolved
     for question in data.questions:
-        official = OfficialScene(data.nodes(question.scene), data.traversability[question.scene])
+        official = OfficialScorer(data.nodes(question.scene), data.traversability[question.scene])
         assert official.ends(question.text) == (question.start, question.end)
 
 
@@ -137,7 +139,7 @@ def test_details_that_a_body_cannot_come_near_are_said() -> None:
 
 @pytest.mark.slow
 def test_what_is_no_home_is_told(tmp_path: Path) -> None:
-    wanted = Wanted("driven", builtin_bodies(), tours=False)
+    wanted = CapnavExportOptions("driven", builtin_bodies(), tours=False)
     (found,) = release_scenes(["home:no"], tmp_path, wanted)
     assert isinstance(found, NavloomError)
     assert "\n" not in str(found)
@@ -145,7 +147,7 @@ def test_what_is_no_home_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not LIVE, reason="NAVLOOM_CAPNAV_SCORER names no copy of the public scorer")
-def test_the_public_scorer_agrees_on_feasibility(data: Benchmark) -> None:
+def test_the_public_scorer_agrees_on_feasibility(data: CapnavBenchmark) -> None:
     scorer = load_scorer(Path(str(LIVE)), data.folder)
     for question in data.questions:
         graph, traverse = scorer.load_graph_traverse(question.scene)
@@ -159,7 +161,7 @@ def test_the_public_scorer_agrees_on_feasibility(data: Benchmark) -> None:
 
 
 def test_a_small_home_is_judged_by_the_rule_and_has_its_questions(tmp_path: Path) -> None:
-    wanted = Wanted("rule", (get_body("HUMANOID"),), questions=2, tours=False)
+    wanted = CapnavExportOptions("rule", (get_body("HUMANOID"),), questions=2, tours=False)
     made = release_scene("home:7?rooms=4", tmp_path, wanted)
     noted = json.loads((tmp_path / f"notes/{made.id}.json").read_text())
     assert (made.questions, made.frames, made.kept) == (2, 0, False)
@@ -318,7 +320,7 @@ def test_a_tour_shows_a_region_from_its_first_second_there() -> None:
 
 def test_a_scene_is_written_again_where_a_file_of_it_was_changed(tmp_path: Path) -> None:
     uri, folder = tiny.scene_file(tmp_path), tmp_path / "out"
-    wanted = Wanted("rule", (get_body("HUMAN"),), questions=3, tours=False)
+    wanted = CapnavExportOptions("rule", (get_body("HUMAN"),), questions=3, tours=False)
     (first,) = release_scenes([uri], folder, wanted)
     assert isinstance(first, ReleasedScene)
     assert (first.kept, first.questions, first.frames) == (False, 3, 0)
@@ -352,7 +354,7 @@ def test_questions_of_several_scenes_are_summed_by_body() -> None:
 
 
 def test_rooms_without_a_name_for_a_thing_are_no_ends(tmp_path: Path) -> None:
-    wanted = Wanted("driven", (get_body("HUMAN"),), questions=200, tours=False)
+    wanted = CapnavExportOptions("driven", (get_body("HUMAN"),), questions=200, tours=False)
     made = release_scene(tiny.scene_file(tmp_path), tmp_path, wanted)
     asked = json.loads((tmp_path / f"qa/{made.id}_QA.json").read_text())
     ends = {each["nodes_involved"][end] for each in asked for end in ("start", "end")}
@@ -374,7 +376,7 @@ def test_no_more_processes_than_scenes_are_started(
         return ThreadPoolExecutor(workers)
 
     monkeypatch.setattr(capnav_release, "ProcessPoolExecutor", pool)
-    wanted = Wanted("rule", (get_body("HUMAN"),), questions=1, tours=False)
+    wanted = CapnavExportOptions("rule", (get_body("HUMAN"),), questions=1, tours=False)
     uris = [f"nowhere:{number}" for number in range(homes)]
     found = list(release_scenes(uris, tmp_path, wanted, processes))
     assert sorted(str(each).split(":")[1] for each in found) == [str(n) for n in range(homes)]
@@ -438,4 +440,6 @@ def test_a_scene_without_links_is_no_release(tmp_path: Path) -> None:
     path = tmp_path / "bare.json"
     path.write_text(tiny.home().replace(links=()).model_dump_json())
     with pytest.raises(SceneError, match="expected rooms and links"):
-        release_scene(str(path), tmp_path, Wanted("rule", (get_body("HUMAN"),), tours=False))
+        release_scene(
+            str(path), tmp_path, CapnavExportOptions("rule", (get_body("HUMAN"),), tours=False)
+        )

@@ -13,7 +13,7 @@ import pytest
 from navloom.errors import SimulatorError
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.run_folder import read_samples
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.sim import Hop, Observation, Pose, Simulator, get_simulator
@@ -129,7 +129,7 @@ def test_a_run_goes_on_after_a_crash(
         )
         check_rendering(-1)
         stand_in("crash once")
-        run_kind(request, tmp_path / "r")
+        run_request(request, tmp_path / "r")
     (row,) = read_samples(tmp_path / "r")
     assert row["status"] in ("ok", "failed")
     (line,) = (tmp_path / "r" / "errors.jsonl").read_text().splitlines()

@@ -11,7 +11,7 @@ import pytest
 from navloom.cli.main import main
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.run_folder import read_samples
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from worlds.tests.habitat.check_walks import walks
 
 pytestmark = pytest.mark.usefixtures("habitat")
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("habitat")
 
 def results(folder: Path, backend: str) -> dict[str, Any]:
     options = {"spec": "home:0-2", "n": 9}
-    run_kind(EvalRequest(task="scene", options=options, backend=backend), folder / backend)
+    run_request(EvalRequest(task="scene", options=options, backend=backend), folder / backend)
     return {row["id"]: row["result"] for row in read_samples(folder / backend)}
 
 

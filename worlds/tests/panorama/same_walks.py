@@ -20,7 +20,7 @@ from typing import Any
 from unittest import mock
 
 from navloom.evals.navigation.request import EvalRequest
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom.models.builtin import BuiltinChatModel
 from navloom.scenes.scene_uri import list_scenes
 from navloom.sim.panorama.manifest import RenderRequest
@@ -63,7 +63,7 @@ def listening() -> Iterator[list[str]]:
 def walked(request: EvalRequest, run: Path) -> Walked:
     """Run an evaluation."""
     with listening() as heard:
-        run_kind(request, run)
+        run_request(request, run)
     lines = [json.loads(line) for line in (run / "samples.jsonl").read_text().splitlines()]
     walks = {
         line["id"]: {key: value for key, value in line.items() if key not in _OF_THE_CLOCK}

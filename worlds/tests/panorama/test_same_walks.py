@@ -8,7 +8,7 @@ import pytest
 
 from navloom.errors import SimulatorError, UsageError
 from navloom.evals.navigation.request import EvalRequest
-from navloom.evals.runner import run_kind
+from navloom.evals.runner import run_request
 from navloom_worlds.rendering.sensors import RIGS
 from worlds.tests.panorama.same_walks import both, seen_at
 
@@ -29,7 +29,7 @@ def test_prompts_walks_and_pictures_are_equal(
 def test_panoramas_of_other_scenes_are_said_at_once(written: Path, tmp_path: Path) -> None:
     request = EvalRequest(task="scene", options={"spec": "demo:", "n": 3}, panoramas=str(written))
     with pytest.raises(SimulatorError, match="holds no panoramas of demo:house, demo:villa: "):
-        run_kind(request, tmp_path / "run")
+        run_request(request, tmp_path / "run")
 
 
 def test_panoramas_are_the_panorama_simulators() -> None:

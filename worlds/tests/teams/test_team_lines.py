@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from navloom.evals.navcraft.dataset import check_file
+from navloom.evals.navcraft.dataset_check import check_dataset
 from navloom.evals.navcraft.export import task_line
 from navloom.scenes.scene_uri import load_scene
 from navloom.tools.navcraft.relay_task import RelayTask
@@ -46,7 +46,7 @@ def line() -> dict[str, Any]:
 def problems(tmp_path: Path, told: dict[str, Any]) -> list[str]:
     file = tmp_path / "tasks.jsonl"
     file.write_text(json.dumps(told) + "\n")
-    return [each.problem for each in check_file(file).findings]
+    return [each.problem for each in check_dataset(file).findings]
 
 
 def test_a_line_with_a_team_is_valid(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.errors import RunError, SceneError, UsageError
-from navloom.evals.report.writers import read_report
+from navloom.evals.report.report_files import read_report
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import load_scene
 from navloom.tools.navcraft.task_paths import metric_graph

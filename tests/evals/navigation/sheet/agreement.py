@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from navloom.evals.agreement import kappa
+from navloom.evals.agreement import cohen_kappa
+from navloom.evals.navigation.failure_analysis import analyse
 from navloom.evals.navigation.failure_cause import CAUSES
-from navloom.evals.navigation.failures import analyse
-from navloom.evals.report.document import Table
+from navloom.evals.report.formatting import Table
 from navloom.evals.report.intervals import RESAMPLES
 from tests.evals.navigation.sheet.walks import HALVES, Kept, episodes, result_of, scene
 
@@ -89,14 +89,14 @@ def interval(a: Sequence[str], b: Sequence[str]) -> tuple[float, float]:
     ours, theirs = (np.array([LABELS.index(each) for each in said])[draws] for said in (a, b))
     rows = np.broadcast_to(np.arange(RESAMPLES)[:, None], draws.shape)
     np.add.at(tables, (rows, ours, theirs), 1)
-    low, high = np.nanpercentile(kappa(tables), [2.5, 97.5])
+    low, high = np.nanpercentile(cohen_kappa(tables), [2.5, 97.5])
     return float(low), float(high)
 
 
 def one_cause(a: Sequence[str], b: Sequence[str], cause: str) -> float:
     """Kappa of a cause against all others."""
     sides = ([each if each == cause else "" for each in said] for said in (a, b))
-    return float(kappa(counted(*sides, labels=("", cause))[None])[0])
+    return float(cohen_kappa(counted(*sides, labels=("", cause))[None])[0])
 
 
 def compared(readings: Mapping[str, Reading], kept: Sequence[Kept]) -> Iterator[Table]:
@@ -124,7 +124,7 @@ def _overall(
                 x.cause in (y.cause, y.second) or y.cause in (x.cause, x.second)
                 for x, y in zip(a, b, strict=True)
             )
-            value = float(kappa(counted(*first)[None])[0])
+            value = float(cohen_kappa(counted(*first)[None])[0])
             rows.append(
                 (half, f"{one} with {other}", str(len(walks)), str(same), f"{value:.2f}",
                  f"{low:.2f} to {high:.2f}", str(loose))

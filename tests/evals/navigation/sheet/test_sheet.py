@@ -5,9 +5,9 @@ from collections import Counter
 
 import pytest
 
-from navloom.evals.navigation.failure_account import account
+from navloom.evals.navigation.failure_analysis import analyse
 from navloom.evals.navigation.failure_cause import CAUSES
-from navloom.evals.navigation.failures import analyse
+from navloom.evals.navigation.failure_narrative import describe_rollout
 from navloom.tools.navigation.step_records import Trajectory
 from tests.evals.navigation.sheet.agreement import Label, compared, one_cause, read_labels, rules
 from tests.evals.navigation.sheet.walks import (
@@ -37,7 +37,7 @@ def test_a_hundred_walks_are_kept_and_nothing_but_ids():
 
 
 def told(*walk, **other):
-    return account(Trajectory.read(result(*walk, **other)), episode(), scene())
+    return describe_rollout(Trajectory.read(result(*walk, **other)), episode(), scene())
 
 
 def test_an_account_tells_both_ways_and_marks_where_they_part():
@@ -74,7 +74,9 @@ def test_an_account_says_nothing_of_the_verdict():
 
 
 def test_an_account_of_a_walk_that_the_scene_does_not_know_is_told_as_far_as_it_goes():
-    text = account(Trajectory.read({"trajectory": ["nowhere"], "end": "stop"}), episode(), scene())
+    text = describe_rollout(
+        Trajectory.read({"trajectory": ["nowhere"], "end": "stop"}), episode(), scene()
+    )
     assert "Walk (0 hops)" in text
 
 

@@ -15,8 +15,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from navloom.evals.navigation.failure_account import account, looks_along, seen_from
-from navloom.evals.navigation.run import spread
+from navloom.evals.navigation.failure_narrative import (
+    describe_rollout,
+    headings_along,
+    observe_from,
+)
+from navloom.evals.navigation.run import spread_episodes
 from navloom.evals.run_folder import read_samples
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
@@ -76,14 +80,14 @@ def scene(name: str) -> Scene:
 def result_of(kept: Kept, episode: Episode) -> dict[str, Any]:
     """A walk as a navigator's result, which the rules read."""
     home = scene(episode.scene)
-    looks = looks_along(home, kept.walk, episode.heading)
+    looks = headings_along(home, kept.walk, episode.heading)
     after = [*kept.walk[1:], *([None] if kept.end == "stop" else [])]
     steps = [
         {
             "step": number,
             "viewpoint": here,
             "heading": look,
-            "options": [asdict(each) for each in options_of(seen_from(home, here, look), look)],
+            "options": [asdict(each) for each in options_of(observe_from(home, here, look), look)],
             "action": {"kind": "stop" if there is None else "move", "viewpoint": there},
         }
         for number, (here, look, there) in enumerate(zip(kept.walk, looks, after, strict=False), 1)
@@ -104,7 +108,9 @@ def line_of(kept: Kept, episode: Episode) -> dict[str, Any]:
 
 def account_of(kept: Kept, episode: Episode) -> str:
     """One entry of the sheet, in Markdown."""
-    told = account(Trajectory.read(result_of(kept, episode)), episode, scene(episode.scene))
+    told = describe_rollout(
+        Trajectory.read(result_of(kept, episode)), episode, scene(episode.scene)
+    )
     return f"## {kept.id}\n\n{told}\n"
 
 
@@ -118,7 +124,7 @@ def draw(runs: Path, published: Path) -> list[Kept]:
     every, taken, sheet = episodes(), set[Any](), list[Kept]()
     for by, count in SHARES.items():
         walks = dict(_published(published) if by == "prevalent" else _walked(runs / by))
-        order = [e for e in spread(list(every.values()), SEED) if e.id in walks]
+        order = [e for e in spread_episodes(list(every.values()), SEED) if e.id in walks]
         before = len(sheet)
         for episode in order:
             end, walk = walks[episode.id]
