@@ -31,7 +31,7 @@ Folder = Annotated[Path | None, Opt("The folder.", metavar="DIR", shown="the use
 @app.command()
 @with_options()
 def info(cache: Folder = None, as_json: Json = False) -> None:
-    """How many replies are kept, how large, since when; and what is made of homes."""
+    """Show the number, size and age of cached replies and of data generated for homes."""
     from navloom.disk_cache import REPLIES, STORES, cache_folder
     from navloom.models.response_cache import ResponseCache
 
@@ -65,7 +65,7 @@ def prune(
         str | None, Opt("Only what is older than this: 12h, 30d, 8w.", metavar="AGE", shown="all")
     ] = None,
 ) -> None:
-    """Delete replies, and what is made of homes."""
+    """Delete cached replies and data generated for homes."""
     from navloom.disk_cache import REPLIES, STORES, cache_folder
     from navloom.models.response_cache import ResponseCache
 

@@ -37,7 +37,7 @@ def calls(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show what a run asked its models: prompts, tools, schemas and replies, as they were.
+    """Show the model calls of a run: prompts, tools, schemas and replies, unchanged.
 
     Without ID, what the calls of each sample add up to: of every sitting and try, also of samples
     under way. Long texts are folded, and a message that an earlier call had, too, is named.

@@ -26,7 +26,7 @@ def demo(
         DisplayName | None, Opt("Progress on stderr.", shown="rich on a terminal, else plain")
     ] = None,
 ) -> None:
-    """Craft errands and relays in a dozen homes, check them, and report with rendered pictures.
+    """Generate single-robot tasks and relays in twelve homes, check them, and write a report.
 
     The generator is builtin/heuristic, a rule-based baseline in the place of a language model: the
     same commands with --model openai/gpt-4o-mini use one.

@@ -73,7 +73,7 @@ def validate(
     ] = (),
     as_json: Json = False,
 ) -> None:
-    """Check a dataset, anyone's, against the published schema and its scenes.
+    """Check any dataset against the published schema and its scenes.
 
     One line a finding; exit code 1 where there is any.
     """
@@ -118,7 +118,7 @@ def report(
     with_licensed: WithLicensed = False,
     as_json: Json = False,
 ) -> None:
-    """Say how good runs are, with their samples to look at.
+    """Report the scores of runs, with their samples to look at.
 
     Runs of `navloom synth` stand together, beside CoNavBench's Table 4; each run of `navloom eval`
     gets a report.md of its own: scores, what went wrong. Runs of `navloom eval capnav` stand

@@ -13,7 +13,7 @@ app = CommandApp()
 @app.command()
 @with_options("limit", "sample_id", "run_config", retry=True)
 def retry(run: RunFolder, session: Session, as_json: Json = False) -> None:
-    """Try the samples of a run that ended in an error again; everything else is left as it is.
+    """Retry the samples of a run that ended in an error; leave the others unchanged.
 
     What the run is stands in its run.json. Each sample goes on from its last good step.
     """

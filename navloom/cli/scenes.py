@@ -198,7 +198,7 @@ def show(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Show a home: its rooms, what they lead to, and what is in them; or how it looks."""
+    """Show a home: its rooms, their links and their objects; or an image of it."""
     from navloom.errors import UsageError
     from navloom.files import check_writable
     from navloom.scenes.lexicon import scene_prompt
@@ -242,7 +242,7 @@ def sheet(
         bool, Opt("The same of portable things; with --assets both.", env="")
     ] = False,
 ) -> None:
-    """Draw the furnished plans of up to 24 homes on one page; of one home, floor by floor.
+    """Draw the furnished plans of up to 24 homes on one page, or each floor of one home.
 
     A broken home is said and skipped; the exit code is then 1.
     """
@@ -293,7 +293,7 @@ def annotate(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Find each viewpoint's room from the things around it, then name rooms of unknown type.
+    """Find the room of each viewpoint from the objects around it, and name unknown rooms.
 
     The four stages of CoNavBench 3.1.1: voting, consensus, contiguity and, by the model, typing. Of
     several homes a broken one is said and skipped; the exit code is then 1.

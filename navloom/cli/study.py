@@ -92,7 +92,7 @@ def people(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """What do people say, and how far do they agree? A form, raters by pseudonym, a link each.
+    """Ask people, and measure how far they agree: a form, pseudonymous raters, a link for each.
 
     `navloom view DIR` serves the form to raters and shows the results. The same command on the same
     folder tells the links again.
@@ -172,7 +172,7 @@ def relays(
     ] = None,
     seed: Seed = 0,
 ) -> None:
-    """How far are relays from the best there is? Gain and regret of several models."""
+    """Measure how far relays are from the optimum: gain and regret of several models."""
     from navloom.evals.navcraft.studies import study_relays
 
     request = SynthRequest(kind="collab", spec=spec, n=n_each, seed=seed)
@@ -199,7 +199,7 @@ def worth(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """What are tasks worth? Plausible, plain, varied, hard: models beside arms that know nothing.
+    """Compare the quality of generated tasks (plausible, varied, hard) with blind baselines.
 
     Every arm makes the same attempts in the same homes: rules, names drawn at random with and
     without repair, blind picks from small lists, always the first of a list, and each model with
@@ -224,7 +224,7 @@ def profiles(
     model: Model = HEURISTIC,
     seed: Seed = 0,
 ) -> None:
-    """Do profiles make tasks more varied? The same attempts with none and with the five roles."""
+    """Measure whether profiles make tasks more varied: no profile against the five roles."""
     from navloom.evals.navcraft.studies import study_profiles
     from navloom.scenes.scene_uri import list_scenes
 
@@ -245,7 +245,7 @@ def ablation(
     arm: Arms = None,
     seed: Seed = 0,
 ) -> None:
-    """Which help does a small model need? One run an arm: names held, scene, adjacency, repairs.
+    """Find which help a small model needs: name checks, scene, adjacency, repairs.
 
     Made for a night: stop it at any moment, and the same command goes on.
     """
@@ -277,7 +277,7 @@ def direct(
     max_reasks: MaxReasks = 3,
     seed: Seed = 0,
 ) -> None:
-    """Errand and relay in one answer, or in two stages? Five arms (CoNavBench A.13).
+    """Compare generation in one answer and in two stages: five arms (CoNavBench A.13).
 
     Two stages with tools and without, the paper's prompts V1 and V2, and V2 with tools; beside each
     what builtin/random reaches: read, valid, idleness, coordination. The same command on the same
@@ -317,7 +317,7 @@ def oracle(
     arm: Arms = None,
     as_json: Json = False,
 ) -> None:
-    """What is help worth to a navigator? Its failures once more, with it (VLN-MME 4.4).
+    """Measure what help brings a navigator: run its failures again with help (VLN-MME 4.4).
 
     With an oracle assistant and with questions, by what the oracle knows, and with one to three
     failures as examples; beside blind arms, and the bound: an oracle that knows the path and speaks
@@ -349,7 +349,7 @@ def bodies(
     arm: Arms = None,
     as_json: Json = False,
 ) -> None:
-    """What does a body cost a navigator? slide, strict and telhop on its own hops and on slim ones.
+    """Measure what a body costs a navigator: slide, strict and telhop, own graph and slim one.
 
     The heuristic and the shortest-path navigator (VLNVerse 5.3), one run an arm and one table. On
     hops of its own a body touches nothing. The same command on the same folder goes on.

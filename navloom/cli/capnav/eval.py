@@ -26,7 +26,7 @@ def capnav(
     ] = False,
     how: RunMode,
 ) -> None:
-    """CapNav: can this body get there, by which way, and if not, why not?
+    """Run CapNav: say whether a body gets there, by which path, or what blocks it.
 
     One sample a question and body. A reason is graded only with --model-role judge=PROVIDER/NAME;
     else reasoning validity is unscored. The same command on the same folder goes on with a run that
@@ -54,7 +54,7 @@ def capnav_truth(
     why: Annotated[bool, Opt("List the blocking passages of what is not feasible.")] = False,
     as_json: Json = False,
 ) -> None:
-    """What is true in CapNav: how many questions each body can do, and what blocks the others."""
+    """Show the ground truth of CapNav: feasible questions for each body, and what blocks others."""
     from navloom.evals.capnav.benchmark_data import (
         count_truths,
         infeasible_pairs,

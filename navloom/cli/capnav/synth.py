@@ -12,7 +12,7 @@ from navloom.evals.session import Session
 def capnav(
     *, out: OutOrMade = None, request: CapnavSynthRequest, session: Session, how: RunMode
 ) -> None:
-    """Write questions for CapNav: can a body get from here to there?
+    """Generate CapNav questions: can a body get from one place to another.
 
     A model designs them, each is checked against the scene, and what is true of each for every body
     is kept beside it. In the run's folder: qa/ID_QA.json in the benchmark's form, truth/ and

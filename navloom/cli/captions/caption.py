@@ -14,7 +14,7 @@ app = CommandApp()
 @app.command("caption")
 @with_options()
 def caption(request: CaptionRequest, out: Out, session: Session, how: RunMode) -> None:
-    """Write captions for every viewpoint of a home, one file a home.
+    """Write captions for every viewpoint of a home, one file for each home.
 
     A model that has eyes is shown pictures with a number at each way where the home can be seen;
     any other words what is known of each way and place. The files in OUT/captions are what

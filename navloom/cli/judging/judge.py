@@ -52,7 +52,7 @@ def reasoning(
     session: Session,
     how: RunMode,
 ) -> None:
-    """Grade explanations of why a path cannot be used against the truth about it.
+    """Grade explanations of why a path cannot be used against the ground truth.
 
     Lines that cannot be judged are named
     in OUT/left.jsonl. The same command on the same folder goes on with a run that was stopped.
@@ -102,7 +102,7 @@ def trace(
 def failures(
     *, out: OutOrMade = None, where: Walks, request: JudgeRequest, session: Session, how: RunMode
 ) -> None:
-    """Say why each failed walk of a run left the right way, by the causes of docs/errors.md.
+    """Label why each failed episode left the right path, by the causes of docs/errors.md.
 
     A model reads what a person would be given to label; builtin/heuristic is the rules themselves.
     OUT/labels.jsonl holds the labels.
@@ -130,7 +130,7 @@ def prefer(
     session: Session,
     how: RunMode,
 ) -> None:
-    """Say which of two sets of tasks a person would sooner give, pair by pair of one home.
+    """Compare two sets of tasks in pairs: which one would a person rather give a robot.
 
     Each pair is asked in both orders; a judge that takes another task in each shows no preference
     but a leaning to a place, and that is a tie. How far a judge can be trusted with this:
@@ -172,7 +172,7 @@ def calibrate_reasoning(
     ] = False,
     how: RunMode,
 ) -> None:
-    """Measure a judge of reasons on explanations whose deserved verdict is known.
+    """Measure a reasoning judge on explanations whose correct verdict is known.
 
     Accuracy, kappa, verdicts by kind and by set of wordings, the wordings without a verdict, and
     how often an injected text turns it. Tables and picture are in OUT/calibration.*; the same
@@ -216,7 +216,7 @@ def calibrate_trace(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Measure a rubric judge on steps that were spoiled in known ways."""
+    """Measure a rubric judge on steps that were corrupted in known ways."""
     from navloom.evals.judging import results as shown
     from navloom.evals.judging import scores as scored
     from navloom.evals.judging.calibration import run_baseline
@@ -250,7 +250,7 @@ def calibrate_prefer(
     ] = "demo:",
     how: RunMode,
 ) -> None:
-    """Measure a judge of tasks on pairs of known order: one makes sense, one is it spoiled.
+    """Measure a preference judge on pairs of known order: a plausible task and a corrupted copy.
 
     Accuracy, Cohen's kappa, and how far answers hang on the order in which tasks are shown. What a
     task was spoiled by stands in its line. Tables are in OUT/calibration.*.

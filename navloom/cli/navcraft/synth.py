@@ -24,7 +24,7 @@ app.command()(capnav)
     kind="single",
 )
 def single(request: SynthRequest, out: Out, session: Session, how: RunMode) -> None:
-    """Craft long errands for one robot (NavCraft-S).
+    """Generate long-horizon tasks for one robot (NavCraft-S).
 
     The same command on the same folder goes on with a run that was stopped.
     """
@@ -34,7 +34,7 @@ def single(request: SynthRequest, out: Out, session: Session, how: RunMode) -> N
 @app.command()
 @with_options(usual={"spec": None}, kind="collab")
 def collab(request: SynthRequest, out: Out, session: Session, how: RunMode) -> None:
-    """Lift errands to relays of two robots (NavCraft-C).
+    """Generate relays of two robots from single-robot tasks (NavCraft-C).
 
     Each attempt crafts its own errand first, unless --from names a run of single tasks. The same
     command on the same folder goes on with a run that was stopped.
@@ -45,7 +45,7 @@ def collab(request: SynthRequest, out: Out, session: Session, how: RunMode) -> N
 @app.command()
 @with_options()
 def direct(request: DirectRequest, out: Out, session: Session, how: RunMode) -> None:
-    """Make errand and relay in one answer, as the paper tried first (CoNavBench A.13).
+    """Generate task and relay in one answer, the baseline of the paper (CoNavBench A.13).
 
     By the keys and rules of its version 1 or 2. The same command on the same folder goes on with a
     run that was stopped; `navloom study direct` holds both against the two stages.

@@ -63,7 +63,7 @@ Kind = Annotated[
 def r2r(
     *, out: OutOrMade = None, context: Context, request: EvalRequest, session: Session, how: RunMode
 ) -> None:
-    """R2R: step-by-step instructions (VLN-MME's fine-grained task).
+    """Run R2R: step-by-step instructions (VLN-MME's fine-grained task).
 
     The same command on the same folder goes on with a run that was stopped.
     """
@@ -75,7 +75,7 @@ def r2r(
 def r4r(
     *, out: OutOrMade = None, context: Context, request: EvalRequest, session: Session, how: RunMode
 ) -> None:
-    """R4R: two of R2R's paths joined to one, made here from R2R's files by the published rule.
+    """Run R4R: pairs of R2R paths joined to one, made from R2R's files by the published rule.
 
     The same command on the same folder goes on with a run that was stopped.
     """
@@ -94,7 +94,7 @@ def reverie(
     grounding: Grounding = True,
     how: RunMode,
 ) -> None:
-    """REVERIE: a thing named from afar; success within 3 m of it.
+    """Run REVERIE: find an object that the instruction describes; success within 3 m of it.
 
     Beside it stand whether the end sees the target, and whether the agent said which thing it is.
     The same command on the same folder goes on with a run that was stopped.
@@ -113,7 +113,7 @@ def objectnav(
     n: Episodes = 400,
     how: RunMode,
 ) -> None:
-    """Object navigation: find any instance of a category.
+    """Run object navigation: find any instance of a category.
 
     Derived from REVERIE's visible objects, no published benchmark. The same command on the same
     folder goes on with a run that was stopped.
@@ -134,7 +134,7 @@ def scene(
     n: Episodes = 60,
     how: RunMode,
 ) -> None:
-    """Any homes of ours: instructions made from the shortest way, goals, or object categories.
+    """Run episodes generated in any homes: instructions, goals or object categories.
 
     The same command on the same folder goes on with a run that was stopped.
     """
@@ -152,7 +152,7 @@ def dialogue(
     goals: Goals = "path",
     as_json: Json = False,
 ) -> None:
-    """REVERIE for agents that ask (VLNVerse 5.4), as four runs in one folder and one table.
+    """Run REVERIE for agents that ask an oracle (VLNVerse 5.4): four runs, one table.
 
     Without asking, asking, asking an oracle that does not say whether it has arrived, and told the
     path at every step, which is the bound. The same command on the same folder goes on with a run

@@ -61,7 +61,7 @@ def score(
     seed: BootstrapSeed = 0,
     as_json: Json = False,
 ) -> None:
-    """Score a submission file, anyone's, or a run's finished trajectories anew.
+    """Score a submission file, or score the finished trajectories of a run again.
 
     TL NE SR OSR SPL SoftSPL nDTW SDTW CLS and more with the field's definitions, 95 % intervals,
     and by name every episode that counts as failed because nobody can have walked its trajectory.
@@ -98,7 +98,7 @@ def compare(
     seed: BootstrapSeed = 0,
     as_json: Json = False,
 ) -> None:
-    """Say how one run differs from another on the samples that both have: B minus A."""
+    """Compare two runs on the samples that both have: B minus A."""
     from navloom.errors import UsageError
     from navloom.evals.report.run_comparison import compare_runs
 

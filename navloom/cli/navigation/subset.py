@@ -50,7 +50,7 @@ def subset(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Choose episodes that stand for a whole split, and show how near they come.
+    """Choose a representative subset of a split, and show how close its statistics are.
 
     Strata are scans and bins of path length; of each path one instruction is taken at random, and
     a task with categories is balanced over them (VLN-MME 3.2). With --failed-by the episodes are

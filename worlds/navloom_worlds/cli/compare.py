@@ -36,7 +36,7 @@ def compare(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Hold the homes of SPEC against those of OTHER: rooms, graph, things, tasks, bodies.
+    """Compare the homes of SPEC with those of OTHER: rooms, graph, objects, tasks, bodies.
 
     A distance holds where it is no larger than halves of OTHER have between them, or 0.15. A broken
     home is said and skipped; the exit code is then 1.

@@ -44,7 +44,7 @@ def drive(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Drive a body from one place of a home to another, and tell what it touches.
+    """Drive a body from one place of a home to another, and list its contacts.
 
     It starts at the free place that is nearest to --from and goes the shortest way that it fits
     through. Where there is none it goes as far as it can on the way of one that climbs and opens

@@ -54,7 +54,7 @@ def edit(
     ],
     edits: Edits,
 ) -> None:
-    """Write a changed copy of a home: doors closed or wider, things moved or gone.
+    """Write a changed copy of a home: close or widen doors, move or remove objects.
 
     Relations of what moved are dropped, and where one can no longer walk straight there is no edge.
     A closed door stays a way for those who can open it. What would leave no way is refused.

@@ -27,7 +27,7 @@ def map_(
     ] = "HUMAN",
     as_json: Json = False,
 ) -> None:
-    """Map where a body can be: a picture, and PGM and YAML as ROS's map_server reads them.
+    """Draw the occupancy map of a body: an image, and PGM and YAML for ROS's map_server.
 
     Of each storey three files, HOME-BODY-FLOOR.png, .pgm and .yaml. The picture shows what the
     body reaches (green), where it could stand and does not get to (orange), floor too near to

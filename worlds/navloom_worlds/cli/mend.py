@@ -36,7 +36,7 @@ def mend(
     with_licensed: WithLicensed = False,
     as_json: Json = False,
 ) -> None:
-    """Find the cheapest changes of a home that let a body through, and prove them by driving.
+    """Find the cheapest changes of a home that let a body pass, and prove them by driving.
 
     Doors are opened, widened or slid, sills taken away, ramps laid, things carried away, lifts
     built. A mend counts if the body fails in the home as it is and arrives in the changed one.

@@ -53,7 +53,7 @@ def render(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write homes' panoramas to disk, for --backend panorama, which needs no renderer.
+    """Render panoramas of homes to disk, for --backend panorama, which needs no renderer.
 
     The same command on the same folder goes on where it stopped, looks at what is there, and
     renders again what is missing or was changed. A broken home is said and skipped; the exit code

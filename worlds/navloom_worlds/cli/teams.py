@@ -15,7 +15,7 @@ from navloom_worlds.teams.team_request import TeamRequest
 
 @with_options()
 def team(request: TeamRequest, out: Out, session: Session, how: RunMode) -> None:
-    """Have a team planned for: who carries what, over which handoffs, for several errands.
+    """Generate plans for a team: who carries what, over which handoffs, for several tasks.
 
     Starts and errands are drawn by the seed; that no plan does them is found before anyone is
     asked. The same command on the same folder goes on with a run that was stopped.
@@ -50,7 +50,7 @@ def teams(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """What are further robots worth? Best plans of one to four: equal, by body, capped, several.
+    """Measure the gain of more robots: best plans of one to four, equal, by body or capped.
 
     Starts and errands are drawn in each home; every plan is the best there is, or the table says
     how many are proven. No model is asked. The same command on the same folder goes on.

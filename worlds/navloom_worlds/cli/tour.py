@@ -37,7 +37,7 @@ def tour(
     ] = "people",
     as_json: Json = False,
 ) -> None:
-    """Film a walk through every room of a home, with a look about in each.
+    """Record a video of a walk through every room of a home, with a turn in each.
 
     For each second the viewpoint reached last and its room are printed: what the frames that eval
     capnav --videos and synth capnav --video take from it show. A broken home is said and skipped;
