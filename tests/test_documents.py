@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import itertools
 import os
 import re
@@ -10,6 +11,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -147,6 +149,22 @@ def test_links_lead_to_headings(path: Path) -> None:
     links = re.findall(r"\]\(([^)#:]*\.md|)#([^)]+)\)", path.read_text("utf-8"))
     missing = [f"{t}#{a}" for t, a in links if a not in anchors(path.parent / t if t else path)]
     assert not missing
+
+
+SHOWN = [
+    ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+    for root, package in ((ROOT, "navloom"), (ROOT / "worlds", "navloom_worlds"))
+    for file in sorted((root / package).rglob("*.py"))
+    if ">>> " in file.read_text("utf-8")
+]
+
+
+@pytest.mark.parametrize("module", SHOWN)
+def test_examples_in_docstrings_run(module: str) -> None:
+    if module.startswith("navloom_worlds"):
+        pytest.importorskip("navloom_worlds")
+    found = doctest.testmod(import_module(module))
+    assert found.attempted and not found.failed
 
 
 def test_every_page_is_in_the_site() -> None:

@@ -26,7 +26,7 @@ def equal_shares(n: int, sizes: Sequence[int]) -> list[int]:
     Returns:
         A share for each group. Shares below their group's size differ by at most 1, larger first.
 
-    >>> balanced(10, [2, 9, 9])
+    >>> equal_shares(10, [2, 9, 9])
     [2, 4, 4]
     """
     shares = [0] * len(sizes)

@@ -165,7 +165,7 @@ _ASIDE = re.compile(
 def barrier_causes(note: str) -> frozenset[str]:
     """Return the kinds of barrier that a note names; empty where it names none known.
 
-    >>> sorted(causes_of("cannot go up/down stairs; door too narrow"))
+    >>> sorted(barrier_causes("cannot go up/down stairs; door too narrow"))
     ['narrow', 'stairs']
     """
     text = _ASIDE.sub(" ", note[:4_000])

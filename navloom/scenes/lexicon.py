@@ -207,7 +207,7 @@ def lookup_forms(name: str) -> Iterator[str]:
     Args:
         name: an item's name in its source's words, or as models write it (``coffee_table``).
 
-    >>> list(endings("stack of old towels"))[-4:]
+    >>> list(lookup_forms("stack of old towels"))[-4:]
     ['old towels', 'old towel', 'towels', 'towel']
     """
     text = _unnumbered(name.replace("_", " "))
@@ -221,7 +221,7 @@ def lookup_forms(name: str) -> Iterator[str]:
 def lexicon_name(name: str) -> str | None:
     """Return the lexicon entry that matches a name; None if there is none.
 
-    >>> listed_name("stack of old towels"), listed_name("gadget")
+    >>> lexicon_name("stack of old towels"), lexicon_name("gadget")
     ('towel', None)
     """
     return next((ending for ending in lookup_forms(name) if ending in _groups()), None)
@@ -248,7 +248,7 @@ def _head_endings(words: list[str]) -> Iterator[str]:
 def normalize_words(text: str) -> str:
     """Normalize a text to lower-case letters and digits with single spaces between words.
 
-    >>> plain_words("The  L-shaped sofa!")
+    >>> normalize_words("The  L-shaped sofa!")
     'the l shaped sofa'
     """
     return re.sub(r"[^0-9a-z]+", " ", text.casefold()).strip()

@@ -80,7 +80,7 @@ def shorten_caption(caption: str, most: int) -> str:
 
     It is cut at the last comma that leaves at least half of it, else at a word.
 
-    >>> briefly("The scene depicts a bathroom with a tub, a sink, and a mirror.", 40)
+    >>> shorten_caption("The scene depicts a bathroom with a tub, a sink, and a mirror.", 40)
     'Bathroom with a tub, a sink'
     """
     text = one_line(caption, most * 4).rstrip(". ")
@@ -117,7 +117,7 @@ def with_article(noun: str) -> str:
 def label_phrase(region: Region) -> str:
     """Return a region's type for a sentence: lower case, letters and digits, ``/`` kept.
 
-    >>> label_words(Region(id="Kitchen_1", label="Kitchen/Living_Room", center=(0, 0, 0)))
+    >>> label_phrase(Region(id="Kitchen_1", label="Kitchen/Living_Room", center=(0, 0, 0)))
     'kitchen/living room'
     """
     if region.label.casefold() in _NAMELESS:

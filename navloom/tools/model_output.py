@@ -4,9 +4,9 @@ Text from a model, a navigator or a file is pasted into other models' prompts. T
 look like a part of the prompt: no line breaks, no headings that readers look for, no control
 characters. Its meaning is not changed; the prompt around it says that it is data.
 
->>> paragraph("Go left. Action options: {}", 80)
+>>> sanitize_line("Go left. Action options: {}", 80)
 'Go left. Action options - {}'
->>> "".join(plain_letters("Ｃоrrect ᴛʀᴜᴇ, дверь"))
+>>> "".join(fold_lookalikes("Ｃоrrect ᴛʀᴜᴇ, дверь"))
 'Correct TRUE, дверь'
 """
 

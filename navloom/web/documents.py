@@ -93,7 +93,7 @@ class Documents:
         """Return the document of a path, as JSON.
 
         Raises:
-            NotThereError: there is no such document; the message says what is missing.
+            NoDocumentError: there is no such document; the message says what is missing.
             NavloomError: its source cannot be read; the message is one line.
         """
         with self._lock:

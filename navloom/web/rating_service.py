@@ -65,7 +65,7 @@ class RaterAccess:
         """Return the rater's item at a place, counted from 0.
 
         Raises:
-            NotThereError: there is no such item.
+            NoDocumentError: there is no such item.
         """
         if not 0 <= place < len(self.rater.items):
             raise NoDocumentError(f"there is no item {place + 1} of {len(self.rater.items)}")
@@ -227,7 +227,7 @@ def item_record(seat: RaterAccess, place: int) -> dict[str, Any]:
     """Return an item as JSON for its rater, with their latest answer.
 
     Raises:
-        NotThereError: there is no item at this place.
+        NoDocumentError: there is no item at this place.
     """
     item = seat.item(place)
     said = seat.people.last(seat.rater.name).get(item.id)

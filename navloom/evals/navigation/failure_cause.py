@@ -113,7 +113,7 @@ class DirectionClause:
 def split_clauses(instruction: str) -> tuple[DirectionClause, ...]:
     """Split an instruction into its clauses, in order.
 
-    >>> [(c.text, c.ways) for c in clauses("Turn left, then walk past the bed.")]
+    >>> [(c.text, c.ways) for c in split_clauses("Turn left, then walk past the bed.")]
     [('turn left', ('left',)), ('walk past the bed', ())]
     """
     parts = [part.strip() for part in _BREAK.split(_folded(instruction))]
@@ -146,7 +146,7 @@ def remaining_text(instruction: str, progress: float) -> str:
 def find_ordinal(instruction: str) -> str | None:
     """Return the words that select one of several doors, turns or rooms, or None.
 
-    >>> one_of_several("Take the second door on the left.")
+    >>> find_ordinal("Take the second door on the left.")
     'second door'
     """
     said = _ORDINAL.search(". ".join(part.text for part in split_clauses(instruction)[:2]))
@@ -169,7 +169,7 @@ def _ways(parts: Sequence[DirectionClause]) -> tuple[Way, ...]:
 def mentions_leaving(instruction: str, progress: float) -> bool:
     """Check whether an instruction says to leave a place around a point of the path.
 
-    >>> speaks_of_leaving("Exit the bedroom. Turn left.", 0.0)
+    >>> mentions_leaving("Exit the bedroom. Turn left.", 0.0)
     True
     """
     return any(_LEAVE.search(part.text) for part in _around(instruction, progress, 1, 1))
@@ -184,7 +184,7 @@ def mentions_stairs(instruction: str) -> bool:
 def named_rooms(text: str) -> frozenset[str]:
     """Return the room types that a text names (:func:`navloom.scenes.lexicon.room_types`).
 
-    >>> sorted(rooms("Leave the bedroom by the living room, wait on the stairs"))
+    >>> sorted(named_rooms("Leave the bedroom by the living room, wait on the stairs"))
     ['Bedroom', 'Living Room']
     """
     return frozenset(kind for name in _room_names(_words(text)) for kind in room_types(name))
@@ -206,7 +206,7 @@ def _room_names(words: Sequence[str]) -> Iterator[str]:
 def named_items(text: str) -> frozenset[str]:
     """Return the assets and objects that a text names, each as one singular word.
 
-    >>> sorted(things("Stand between the two couches and the coffee table"))
+    >>> sorted(named_items("Stand between the two couches and the coffee table"))
     ['couch', 'table']
     """
     return frozenset(

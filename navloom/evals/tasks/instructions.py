@@ -222,7 +222,7 @@ def item_noun(item: Item) -> str | None:
     """Return an item's name in words; None if it says nothing or is too long.
 
     >>> from navloom.scenes.scene import Item
-    >>> item_words(Item(id="1", name="coffee#table", kind="asset", position=(0, 0, 0)))
+    >>> item_noun(Item(id="1", name="coffee#table", kind="asset", position=(0, 0, 0)))
     'coffee table'
     """
     return _words(item.name)
@@ -247,7 +247,7 @@ def _words(name: str) -> str | None:
 def add_article(words: str, *, only: bool) -> str:
     """Add an article to a name: ``the`` for the only one there is, else ``a``, ``an`` or ``some``.
 
-    >>> article("fridge", only=True), article("oven", only=False), article("keys", only=False)
+    >>> add_article("fridge", only=True), add_article("oven", only=False), add_article("keys", only=False)
     ('the fridge', 'an oven', 'some keys')
     """
     return f"the {words}" if only else add_indefinite(words)

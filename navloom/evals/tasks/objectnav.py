@@ -84,7 +84,7 @@ def load(data: Path, split: str, *, n: int = 400, seed: int = 0) -> TaskData:
 def phrase_category(category: str) -> str:
     """Return the instruction of a category: its name, without hints where to find it.
 
-    >>> sentence("chest_of_drawers")
+    >>> phrase_category("chest_of_drawers")
     'Find a chest of drawers.'
     """
     return {

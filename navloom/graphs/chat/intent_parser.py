@@ -163,7 +163,7 @@ def canned_answer(name: str) -> Intent:
 def normalize(said: str) -> str:
     """Normalize words: lower case, contractions expanded, numbers with units as ``1.5 metres``.
 
-    >>> plain("What's here?"), plain("go forward half a metre"), plain("drive 50 cm on")
+    >>> normalize("What's here?"), normalize("go forward half a metre"), normalize("drive 50 cm on")
     ('what is here?', 'go forward 0.5 metres', 'drive 0.5 metres on')
     """
     text = said[:_MOST_READ].casefold().replace("’", "'").replace("-", " ").replace(":", ",")

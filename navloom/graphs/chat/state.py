@@ -76,7 +76,7 @@ class State(Input, Outcome, total=False):
     walk: dict[str, Any] | None
     """The walk under way: the call it answers, the rest of the path, the destination."""
     goal: dict[str, Any] | None
-    """The walk that was stopped and not resumed since (:func:`~.exchange.goal_of`)."""
+    """The walk that was stopped and not resumed since (:func:`~.exchange.stopped_goal`)."""
     stopped: bool
     """True if a walk was under way when this run of the graph began."""
     question: dict[str, Any] | None

@@ -98,7 +98,7 @@ def match_phrase(words: str, things: Sequence[Item]) -> tuple[Item, ...]:
     """Return the items that a phrase may refer to, similar kinds included.
 
     >>> lone = Item(id="a", name="desk", kind="asset", position=(0, 0, 0), colour="white")
-    >>> [each.id for each in meant_by("white desk", [lone])]
+    >>> [each.id for each in match_phrase("white desk", [lone])]
     ['a']
 
     Args:

@@ -273,9 +273,9 @@ def find_phrases(text: str, phrases: Iterable[str]) -> list[str]:
 def phrases_outside(text: str, phrases: Iterable[str], names: Iterable[str]) -> list[str]:
     """Return the phrases that occur in a text outside any of the names; all are stems.
 
-    >>> found_outside("walk to the walk in closet", ["walk"], ["walk in closet"])
+    >>> phrases_outside("walk to the walk in closet", ["walk"], ["walk in closet"])
     ['walk']
-    >>> found_outside("the walk in closet", ["walk"], ["walk in closet"])
+    >>> phrases_outside("the walk in closet", ["walk"], ["walk in closet"])
     []
     """
     padded = f" {text} "

@@ -112,7 +112,7 @@ class PlaceQuery:
 def split_words(text: str) -> tuple[str, ...]:
     """Return the plain words of a text, cut at ``MOST_READ`` characters.
 
-    >>> words_of("Kids_room_10, please!")
+    >>> split_words("Kids_room_10, please!")
     ('kids', 'room', '10', 'please')
     """
     return tuple(_WORD.findall(text[:MOST_READ].casefold()))
@@ -122,7 +122,7 @@ def split_words(text: str) -> tuple[str, ...]:
 def lemma_of(word: str) -> str:
     """Return a word in the singular, replaced by the canonical one of its synonyms.
 
-    >>> canon("sofas"), canon("glass"), canon("shelves")
+    >>> lemma_of("sofas"), lemma_of("glass"), lemma_of("shelves")
     ('couch', 'glass', 'shelf')
     """
     if word in _CANON:
@@ -149,9 +149,9 @@ def lemmas_of(words: tuple[str, ...]) -> tuple[str, ...]:
 def parse_query(text: str) -> PlaceQuery:
     """Parse a description of a place.
 
-    >>> read_wish("the room between the kitchen and the hall").beside
+    >>> parse_query("the room between the kitchen and the hall").beside
     (('kitchen',), ('hall',))
-    >>> wish = read_wish("the other bedroom")
+    >>> wish = parse_query("the other bedroom")
     >>> wish.head, wish.other
     (('bedroom',), True)
     """
@@ -240,7 +240,7 @@ _LONG = 6
 def edit_distance(said: str, meant: str, most: int = 2) -> int:
     """Return the edit distance of two words, with transpositions; at most ``most + 1``.
 
-    >>> wrong_letters("teh", "the"), wrong_letters("a", "table")
+    >>> edit_distance("teh", "the"), edit_distance("a", "table")
     (1, 3)
     """
     if abs(len(said) - len(meant)) > most:
@@ -270,7 +270,7 @@ def correct_word(said: str, words: Iterable[str], *, preferred: Iterable[str] = 
     Returns:
         None where none is near enough.
 
-    >>> respell("bedrom", ["bathroom", "bedroom", "bed"]), respell("again", ["magazine"])
+    >>> correct_word("bedrom", ["bathroom", "bedroom", "bed"]), correct_word("again", ["magazine"])
     ('bedroom', None)
     """
     first = frozenset(preferred)

@@ -393,7 +393,7 @@ def correct_spelling(scene: Scene, words: str) -> str | None:
         None where there is nothing to correct.
 
     >>> from navloom.scenes.scene_uri import load_scene
-    >>> respelled(load_scene("demo:house"), "the room next to the ktichen")
+    >>> correct_spelling(load_scene("demo:house"), "the room next to the ktichen")
     'the room next to the kitchen'
     """
     said = list(split_words(words))

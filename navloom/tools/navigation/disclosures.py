@@ -114,7 +114,7 @@ def asks_arrival(question: str) -> bool:
 def find_arrival(text: str) -> Iterator[Leak]:
     """Yield the sentences that disclose whether this is the goal, as leaks to withhold.
 
-    >>> [leak.text for leak in arrival_in("No, not yet. Go left.")]
+    >>> [leak.text for leak in find_arrival("No, not yet. Go left.")]
     ['No, not yet.']
     """
     for sentence in _SENTENCE.finditer(text):

@@ -7,7 +7,7 @@ into words. No fact holds a viewpoint id, a coordinate or an option number, and 
 bounded and safe to quote.
 
 >>> from navloom.scenes.scene_uri import load_scene
->>> facts = guide(load_scene("demo:flat"), "1_0", heading=0.0, goals=["5_0"])
+>>> facts = route_facts(load_scene("demo:flat"), "1_0", heading=0.0, goals=["5_0"])
 >>> facts["at_goal"], facts["goal_region"]
 (False, 'bathroom')
 """

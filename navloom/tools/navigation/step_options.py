@@ -159,7 +159,7 @@ def _of_two(left: MoveOption, right: MoveOption) -> tuple[str, str]:
 def describe_option(option: MoveOption) -> str:
     """Describe an option in words: its position, then its description.
 
-    >>> told(Option(3, "v", "Right", "a door", math.radians(62), 2.25, math.radians(-14)))
+    >>> describe_option(MoveOption(3, "v", "Right", "a door", math.radians(62), 2.25, math.radians(-14)))
     '62 degrees right, 2.2 m, 14 degrees down: a door'
     """
     if option.turn is None or option.distance is None:
@@ -200,7 +200,7 @@ def annotate_options(options: Sequence[MoveOption], notes: Mapping[str, str]) ->
 def strip_notes(description: str) -> str:
     """Return a description without the notes added for the map or for equal options.
 
-    >>> without_notes("a door (the left one of 2 alike) (node_4, visited)")
+    >>> strip_notes("a door (the left one of 2 alike) (node_4, visited)")
     'a door'
     """
     return _NOTE.sub("", description)

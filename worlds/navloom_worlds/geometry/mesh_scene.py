@@ -108,7 +108,7 @@ def _item(node: MeshNode) -> Item:
 def readable_name(node: str) -> str:
     """Return the name of a node in plain words.
 
-    >>> thing_name("Furniture/CoffeeTable_02.001")
+    >>> readable_name("Furniture/CoffeeTable_02.001")
     'coffee table'
     """
     last = re.split(r"[/|:]", node)[-1]

@@ -1,6 +1,6 @@
 """Rule-based instruction follower: scores each option, and stopping, against the instruction.
 
-Its only input is the prompt's text (`prompt_view`). It estimates its progress from the history: a
+Its only input is the prompt's text (`prompt_parser`). It estimates its progress from the history: a
 filter over the clauses, like a hidden Markov model's, in which a step fits a clause by its turn,
 stairs and description. Each option is scored by the likely current clauses, by its description and
 the caption on its side, and by the map's marks for visited and seen places. Stopping is scored by

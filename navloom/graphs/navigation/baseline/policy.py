@@ -1,6 +1,6 @@
 """Baselines for the jobs ``navigator`` and ``oracle``: one rule-based or random answer per prompt.
 
-They see what a language model would see, the words of the prompt (`prompt_view`), and answer in the
+They see what a language model would see, the words of the prompt (`prompt_parser`), and answer in the
 requested form: text, with reasoning and reflection where asked for, or a tool call.
 
 The heuristic follows a ``Shortest path:`` line exactly, which makes it the shortest-path navigator;
