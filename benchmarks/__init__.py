@@ -1,6 +1,6 @@
-"""Claims about speed, one file each; ``python -m benchmarks`` measures and prints them.
+"""Performance claims, one module each; ``python -m benchmarks`` measures and prints them.
 
-A file with a function ``claims() -> list[Claim]`` is found by being here.
+A module in this package that defines ``claims() -> list[Claim]`` is found automatically.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ __all__ = ["Claim"]
 
 @dataclass(frozen=True)
 class Claim:
-    """One thing we say about speed, as measured just now.
+    """One performance claim and its current measurement.
 
     Attributes:
-        claim: what is claimed, in a few words.
-        reference: what it is measured against, and what both were run on.
-        ratio: how many times better than the reference.
-        wanted: the ratio that was promised; 0 where a row is there for information.
-        equal: whether both gave the same answers; None where that makes no sense.
-        note: what else belongs beside the figure.
+        claim: short name of what is measured.
+        reference: the reference that it is compared with, and the data that both ran on.
+        ratio: speed-up or saving against the reference; above 1 is better than the reference.
+        wanted: the ratio that is promised; 0 if the row is for information only.
+        equal: True if both sides gave the same answers; None where that does not apply.
+        note: further figures to print with the claim.
     """
 
     claim: str
@@ -32,5 +32,5 @@ class Claim:
 
     @property
     def holds(self) -> bool:
-        """Whether the promise was kept."""
+        """True if the ratio reaches the promised one and the answers do not differ."""
         return self.ratio >= self.wanted and self.equal is not False

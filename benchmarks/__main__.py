@@ -1,4 +1,4 @@
-"""``python -m benchmarks [NAME ...]``: measure every claim, or those of the files named."""
+"""``python -m benchmarks [NAME ...]``: measure all claims, or those of the named modules."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WIDTHS = (34, 52)
 
 
 def main(names: list[str]) -> int:
-    """Print the table; 1 where a claim does not hold or a name is not there."""
+    """Print the table of claims; return 1 if a claim does not hold or a name is unknown."""
     known = _claim_files()
     for name in names:
         if name not in known:
@@ -27,12 +27,12 @@ def main(names: list[str]) -> int:
     for name in names or known:
         print(f"measuring {name} ...", file=sys.stderr, flush=True)
         claims += importlib.import_module(f"benchmarks.{name}").claims()
-    print(table(claims))
+    print(format_table(claims))
     return 0 if all(claim.holds for claim in claims) else 1
 
 
-def table(claims: list[Claim]) -> str:
-    """The claims as a table in plain text, notes below."""
+def format_table(claims: list[Claim]) -> str:
+    """Format the claims as a plain-text table, with their notes below it."""
     rows = [HEAD, *(_row(claim) for claim in claims)]
     wide = [max(len(line) for row in rows for line in _wrap(row[i], i)) for i in range(len(HEAD))]
     lines: list[str] = []
@@ -48,7 +48,7 @@ def table(claims: list[Claim]) -> str:
 
 
 def _claim_files() -> list[str]:
-    """The modules here that define ``claims``, found without importing them."""
+    """Return the names of the modules here that define ``claims``, without importing them."""
     folder = Path(benchmarks.__file__).parent
     names = (module.name for module in pkgutil.iter_modules([str(folder)]))
     return sorted(

@@ -1,9 +1,8 @@
-"""What keeping the calls of a run takes: processor time a call, and bytes a sample.
+"""Cost of the call log: processor time per call, and bytes per sample.
 
-The calls are those of runs of the rule-based baselines in generated homes, whose prompts are a
-language model's own. Each run is made once, as anyone makes it; then its calls, as a listener was
-told of them, are kept once more and nothing else is done, which is timed on the processor, all
-threads together.
+The calls come from runs of the rule-based baselines in generated homes. Their prompts are those
+that a language model gets. Each run is made once, and a listener collects its calls. The calls are
+then written to a second log, and only this step is timed, in processor time of all threads.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ REQUESTS: dict[str, Any] = {
 
 
 def claims() -> list[Claim]:
-    """Measure each run."""
+    """Measure the call log of each run in ``REQUESTS``."""
     return [claim for name, request in REQUESTS.items() for claim in _of(name, request)]
 
 
@@ -84,7 +83,7 @@ def _of(name: str, request: Any) -> list[Claim]:
 
 
 async def _keep(samples: dict[str, list[CallRecord]], folder: Path) -> float:
-    """Keep calls; the seconds that the processor took."""
+    """Write calls to a call log and return the processor time in seconds."""
     began = time.process_time()
     with open_call_log(folder, print, set()) as keeper:
         for sample, made in samples.items():

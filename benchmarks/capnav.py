@@ -1,8 +1,8 @@
-"""CapNav: the truth of every pair of places for every body, and 10,000 answers scored.
+"""CapNav: ground truth for every pair of places and every body, and scoring of 10,000 answers.
 
-The truth is measured on the scene with the most places against one breadth-first search a pair in
-plain Python, and against the promise of 0.2 s; scoring against the promise of 3 s. Without real
-data a made-up scene of the same size is used.
+The ground truth is measured on the scene with the most places. It is compared with one
+breadth-first search per pair in plain Python, and with the promised 0.2 s. Scoring is compared with
+the promised 3 s. Without real data, a generated scene of 25 places is used.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _BODIES = ("HUMAN", "WHEELCHAIR", "ROBOT", "QUADRUPEDAL", "SWEEPER")
 
 
 def claims() -> list[Claim]:
-    """Time the truth of all pairs, and scoring by both sets of rules."""
+    """Time the ground truth of all pairs, and scoring by our rules and by the public scorer's."""
     folder = os.environ.get("NAVLOOM_DATA")
     data = Path(folder) / "capnav" if folder else None
     if data is not None and (data / "graphs").is_dir():
@@ -69,7 +69,7 @@ def _truth(benchmark: CapnavBenchmark) -> list[Claim]:
 
 
 def _plain(table: Traversability) -> dict[str, np.ndarray[Any, Any]]:
-    """1 where a body gets from row to column, -1 where that hangs on an unlabelled passage."""
+    """Return per body a matrix: 1 reachable, 0 not, -1 only over an unlabelled passage."""
     found = {}
     for body in table.bodies:
         steps: dict[str, list[tuple[str, bool | None]]] = {node: [] for node in table.nodes}
@@ -134,7 +134,7 @@ def _by_public_rules(benchmark: CapnavBenchmark, replies: Sequence[tuple[Pair, s
 
 
 def _replies(benchmark: CapnavBenchmark) -> list[tuple[Pair, str]]:
-    """Replies with paths of ids, of names and of names with slips."""
+    """Draw replies whose paths hold ids or names, some with the last letter missing."""
     draw, pairs = random.Random(SEED), list(benchmark.pairs())
     made = []
     for _ in range(ANSWERS):
@@ -153,7 +153,7 @@ def _replies(benchmark: CapnavBenchmark) -> list[tuple[Pair, str]]:
 
 
 def _made(folder: Path) -> Path:
-    """One scene of 25 places in a ring with chords."""
+    """Write the files of one scene of 25 places: a ring with three chords."""
     for part in ("graphs", "traverse", "qa"):
         (folder / part).mkdir()
     names = [f"Room number {k}" for k in range(25)]
@@ -190,7 +190,7 @@ def _made(folder: Path) -> Path:
 
 def _seconds(work: Callable[[], Any]) -> float:
     gc.collect()
-    # Time on the processor, so that a busy neighbour is charged to nobody.
+    # Processor time, so that other processes on the machine do not count.
     begin = time.thread_time()
     work()
     return time.thread_time() - begin

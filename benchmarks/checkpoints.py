@@ -1,8 +1,8 @@
-"""How much a long walk's checkpoints take, against LangGraph's plain reducers.
+"""Disk size of a long walk's checkpoints, compared with LangGraph's plain reducers.
 
-The reference is the navigator itself, whose growing channels are made LangGraph's usual
-``Annotated[list, add]``, which every checkpoint holds whole. The walk has 200 steps in a demo home,
-with a map, every step on disk.
+The reference is the same navigator with its growing channels replaced by LangGraph's usual
+``Annotated[list, add]``, which stores the whole list in every checkpoint. The walk has 200 steps in
+a demo home, with a map, and a checkpoint after every step.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STEPS, PROMISED = 200, 10.0
 
 
 def claims() -> list[Claim]:
-    """Measure one walk, kept in both ways."""
+    """Measure the checkpoints of one walk with both kinds of channels."""
     (ours, one), (plain, other) = asyncio.run(_walk(False)), asyncio.run(_walk(True))
     return [
         Claim(

@@ -1,10 +1,12 @@
-"""Frames of embedded and of habitat-sim: the same triangles, the same cameras, in turns.
+"""Frame rate of the embedded renderer compared with habitat-sim, on the same triangles and cameras.
 
-Both draw colour, depth and ids (semantic) of one home of 200,000 triangles, 224 x 224. habitat-sim
-draws them in a process of its own, and only its own ``get_sensor_observations()`` is timed there;
-embedded has its light baked, one ray a pixel, and is compiled where numba is installed. Habitat's
-colours have no light at all. Both may use every core. ``NAVLOOM_GPU_DEVICE`` says what habitat
-draws on; -1 unless given, which is software where there is no GPU.
+Both render colour, depth and semantic ids of one home of 200,000 triangles at 224 x 224.
+habitat-sim runs in its own process, and only its ``get_sensor_observations()`` is timed. The
+embedded renderer has baked light and casts one ray per pixel; it is measured in numpy and, if
+installed, with numba. Habitat's colours are unlit. Both may use all cores.
+
+``NAVLOOM_GPU_DEVICE`` selects the device that habitat-sim renders on. The default is -1, which
+means software rendering where there is no GPU.
 """
 
 from __future__ import annotations
@@ -23,7 +25,15 @@ from typing import Any
 import numpy as np
 
 from benchmarks import Claim
-from benchmarks.rendering import HOME, SIDE, TRIANGLES, drawing, split, spread, ways_of_drawing
+from benchmarks.rendering import (
+    HOME,
+    SIDE,
+    TRIANGLES,
+    list_kernels,
+    sample_cameras,
+    subdivide_mesh,
+    use_kernels,
+)
 from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import load_scene
@@ -41,11 +51,11 @@ NEAR_M, SHARE = 0.02, 0.995
 
 
 def claims() -> list[Claim]:
-    """Frames a second beside habitat-sim's, with and without numba."""
+    """Measure frames per second against habitat-sim's, with and without numba."""
     what = f"habitat-sim, software GL, {SIDE}x{SIDE}, the same {TRIANGLES:,} triangles of {HOME}"
     if configured_gpu() >= 0:
         what = what.replace("software GL", f"GPU {configured_gpu()}")
-    ways = ways_of_drawing()
+    ways = list_kernels()
     if missing_reason():
         note = "habitat_sim is not installed (docs/habitat.md): not compared"
         return [
@@ -73,14 +83,14 @@ def claims() -> list[Claim]:
     ]
 
 
-Spent = dict[str, float]
+Seconds = dict[str, float]
 
 
-def _spent(folder: Path, ways: Any) -> tuple[Spent, Spent, float]:
-    """Seconds by the clock, seconds of processors, and the share of pixels at one depth."""
-    scene, mesh = one_sided(HOME, TRIANGLES)
+def _spent(folder: Path, ways: Any) -> tuple[Seconds, Seconds, float]:
+    """Return wall time in seconds, processor time in seconds, and the share of equal depths."""
+    scene, mesh = load_one_sided_home(HOME, TRIANGLES)
     config = save_habitat([scene], folder)
-    cameras, renderer = spread(scene, VIEWS), Renderer(mesh)
+    cameras, renderer = sample_cameras(scene, VIEWS), Renderer(mesh)
     nothing = dict.fromkeys([*ways, "habitat"], 0.0)
     spent, busy, alike = dict(nothing), dict(nothing), []
     with _habitat(config, scene_handle(scene), cameras[0].fov) as draw:
@@ -91,7 +101,7 @@ def _spent(folder: Path, ways: Any) -> tuple[Spent, Spent, float]:
                 busy["habitat"] += worked
                 for name, way in ways.items():
                     renderer.forget()
-                    with drawing(way):
+                    with use_kernels(way):
                         began, worked = time.perf_counter(), time.process_time()
                         frame = renderer.frame(camera)
                         _, depth, _ = frame.rgb, frame.depth, frame.ids
@@ -99,24 +109,24 @@ def _spent(folder: Path, ways: Any) -> tuple[Spent, Spent, float]:
                         busy[name] += time.process_time() - worked
                 alike.append((np.abs(depth - theirs) <= NEAR_M).mean())
             if turn == 0:
-                # The first round compiles and fills caches.
+                # The first round compiles code and fills caches, so it is not counted.
                 spent, busy = dict(nothing), dict(nothing)
     return spent, busy, float(np.mean(alike))
 
 
-def one_sided(home: str, triangles: int) -> tuple[Scene, SceneMesh]:
-    """A home of so many triangles, each of which is seen from its front: what habitat opens."""
+def load_one_sided_home(home: str, triangles: int) -> tuple[Scene, SceneMesh]:
+    """Return a home with so many front-facing triangles, as exported for habitat-sim."""
     plain = load_scene(home)
     mesh, _ = orient_faces(scene_mesh(plain))
-    mesh = split(mesh, triangles)
+    mesh = subdivide_mesh(mesh, triangles)
     scene = Scene.model_validate(plain.model_dump())
-    # What is kept of a scene under this name is what everything sees of it.
+    # All code that uses this scene gets the mesh that is cached under this name.
     return scene, scene_cached(scene, "mesh", lambda: mesh)
 
 
 @contextmanager
 def _habitat(config: Path, scene: str, fov: float) -> Iterator[Any]:
-    """A function from a camera to habitat's seconds, those of processors, and its depth."""
+    """Yield a function from a camera to habitat-sim's wall time, processor time and depth image."""
     python = os.environ.get(PYTHON, "").strip() or sys.executable
     script = Path(__file__).with_name("habitat_frames.py")
     child = subprocess.Popen(

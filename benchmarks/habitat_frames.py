@@ -1,9 +1,9 @@
-"""What habitat-sim itself needs for a picture: run by the Python that has it, a pose a line.
+"""Rendering loop of the habitat-sim benchmark, run by the Python that has habitat-sim.
 
-``PYTHON habitat_frames.py CONFIG SCENE SIDE FOV GPU`` reads ``[x, y, z, heading, elevation]`` and
-answers ``[seconds, busy, file]``: one ``get_sensor_observations()`` with a colour, a depth and a
-semantic sensor by the clock, the processors' seconds in it, and where it put the depth. Nothing of
-Navloom is imported.
+``PYTHON habitat_frames.py CONFIG SCENE SIDE FOV GPU`` reads one pose ``[x, y, z, heading,
+elevation]`` per line. For each it calls ``get_sensor_observations()`` with a colour, a depth and a
+semantic sensor, and prints ``[seconds, busy, file]``: wall time, processor time, and the file with
+the depth image. It imports nothing of Navloom.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ KINDS = ("COLOR", "DEPTH", "SEMANTIC")
 
 
 def main(config: str, scene: str, side: int, fov: float, gpu: int) -> None:
-    """Draw until nobody asks any more."""
+    """Render a frame for every pose on stdin until stdin ends."""
     magnum: Any = importlib.import_module("magnum")
     habitat: Any = importlib.import_module("habitat_sim")
     backend = habitat.SimulatorConfiguration()

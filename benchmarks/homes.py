@@ -1,7 +1,7 @@
-"""Homes from seeds: how many a second, beside reading them from scene.json and the cache; memory.
+"""Procedurally generated homes: generation rate, loading from scene.json and the cache, and memory.
 
-One core: making and reading run in one process, one after another. The memory of a thousand homes
-is watched from outside, as that of other long runs is.
+Generating and loading run on one core, in one process, one after another. The memory of a run that
+generates 1,000 homes is measured from outside, as in :mod:`benchmarks.memory`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TypeVar
 from unittest import mock
 
 from benchmarks import Claim
-from benchmarks.memory import flat_memory
+from benchmarks.memory import check_flat_memory
 from navloom.scenes.formats.scene_json import load_file, save
 from navloom.scenes.scene import Scene
 from navloom_worlds.geometry import scene_mesh
@@ -26,15 +26,15 @@ from navloom_worlds.rendering.visible_captions import viewpoint_sight
 T = TypeVar("T")
 HOMES, DRAWN, WATCHED = 100, 5, 1_000
 PROMISED = 5.0
-"""Homes a second on one core; 15 is what is aimed at."""
+"""Promised homes per second on one core; the aim is 15."""
 READ = 15.0
-"""A home is made in at most so many times what it takes to read it."""
+"""Generating a home takes at most so many times as long as reading its scene.json."""
 CACHED = 5.0
-"""A home is read from the cache in at most this fraction of what it takes to generate it."""
+"""Reading a home from the cache is at least so many times as fast as generating it."""
 
 
 def claims() -> list[Claim]:
-    """Make homes, read them again, and make a thousand."""
+    """Time generating and reading homes, and measure the memory of generating 1,000."""
     make_home(0)
     began = time.process_time()
     homes = [make_home(seed) for seed in range(HOMES)]
@@ -63,12 +63,12 @@ def claims() -> list[Claim]:
             equal=again == homes,
         ),
         *_cached(homes, made),
-        *flat_memory(f"{WATCHED:,} homes made", f"home:0-{WATCHED - 1}", _make),
+        *check_flat_memory(f"{WATCHED:,} homes made", f"home:0-{WATCHED - 1}", _make),
     ]
 
 
 def _cached(homes: list[Scene], made: float) -> list[Claim]:
-    """Read homes, meshes and sights from a cache that was empty a moment ago."""
+    """Time homes, meshes and visibility from the cache, which starts empty."""
 
     def load() -> list[Scene]:
         return [home_format.load(Path(), home.id) for home in homes]

@@ -1,8 +1,9 @@
-"""The memory of long runs, each in a process of its own, watched from outside.
+"""Memory of long runs, each in its own process and measured from outside.
 
-5,000 heuristic tasks, and the 2,349 episodes of R2R's val_unseen (as many in demo homes where the
-data is not there). Flat means that the last fifth of a run needs no more than the second one (the
-first still loads scenes). Only the run's own process is looked at, through ``/proc``.
+The runs are 5,000 samples of the rule-based generator, and the 2,349 episodes of R2R's val_unseen
+(as many episodes in demo homes if the data is missing). Memory is flat if the median of the last
+fifth of a run is at most 1.1 times that of the second fifth; the first fifth still loads scenes.
+Only the run's own process is measured, through ``/proc``.
 """
 
 from __future__ import annotations
@@ -22,30 +23,30 @@ from navloom.evals.runner import run_request
 
 TASKS, EPISODES, PROMISED_MB = 5_000, 2_349, 500.0
 GROWTH = 1.1
-"""The last fifth may need so many times what the second did, and count as flat."""
+"""Memory is flat if the last fifth needs at most so many times what the second fifth did."""
 EVERY_S = 0.2
 
 
 def claims() -> list[Claim]:
-    """Go through both runs, and look at the memory they take meanwhile."""
+    """Measure the memory of both runs."""
     real = _real()
     where = "R2R val_unseen" if real else "demo homes, no real data here"
     return [
-        *flat_memory(f"{TASKS:,} heuristic tasks", "demo scenes", _tasks, PROMISED_MB),
-        *flat_memory(f"{EPISODES:,} navigated episodes", where, _episodes),
+        *check_flat_memory(f"{TASKS:,} heuristic tasks", "demo scenes", _tasks, PROMISED_MB),
+        *check_flat_memory(f"{EPISODES:,} navigated episodes", where, _episodes),
     ]
 
 
-def flat_memory(
+def check_flat_memory(
     what: str, where: str, work: Callable[[str], None], promised: float | None = None
 ) -> Iterator[Claim]:
-    """Watch a long piece of work in a process of its own.
+    """Run a long job in its own process and check that its memory stays flat.
 
     Args:
-        what: it is.
-        where: it is done.
-        work: the work; it is given a folder.
-        promised: megabytes that it stays under; None: that it stays flat is all that is claimed.
+        what: name of the job.
+        where: the scenes that it uses.
+        work: the job; it is called with an empty folder.
+        promised: limit of the peak in megabytes; None checks only that memory stays flat.
     """
     with tempfile.TemporaryDirectory() as folder:
         began = time.monotonic()
@@ -73,14 +74,14 @@ def flat_memory(
 
 
 def _watch(work: Callable[[str], None], folder: str) -> list[float]:
-    """Megabytes in use, a few times a second, while the run goes on."""
+    """Run a job in a new process and return its resident memory in megabytes, sampled over time."""
     process = multiprocessing.get_context("spawn").Process(target=work, args=(folder,))
     process.start()
     page = os.sysconf("SC_PAGE_SIZE")
     statm = Path(f"/proc/{process.pid}/statm")
     seen = []
     while process.is_alive():
-        resident = statm.read_text().split()[1:2]  # none once the process has ended
+        resident = statm.read_text().split()[1:2]  # empty once the process has ended
         if resident and int(resident[0]):
             seen.append(int(resident[0]) * page / 1e6)
         time.sleep(EVERY_S)

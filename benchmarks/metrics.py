@@ -1,12 +1,14 @@
-"""Scores of a whole submission against a plain Python reference, on the same file.
+"""Navigation metrics of a whole submission, compared with a plain Python reference.
 
-The reference reads as the papers do: one function a metric over lists and dictionaries, geodesics
-from networkx, looked up. Both sides start from trajectories in memory and from distance tables
-that are built, and give one value an episode and metric. First the metrics alone are compared;
-then with what comes before them, on both sides: repeats dropped, start and edges checked, and on
-our side names turned into numbers. They take turns, and the best round of each counts, so that
-neither is charged for a busy neighbour. Without real data made-up walks in a demo home are scored,
-and nothing is promised.
+The reference follows the papers: one function per metric over lists and dictionaries, with
+geodesics from networkx in a lookup table. Both sides start from trajectories in memory and prebuilt
+distance tables, and return one value per episode and metric.
+
+Two claims are measured. The first compares the metrics alone. The second includes preprocessing on
+both sides: removing repeated viewpoints, checking starts and edges, and on our side mapping names
+to numbers. The two sides take turns and the best round of each counts, so that other processes on
+the machine matter less. Without real data, random walks in a demo home are scored and nothing is
+promised.
 """
 
 from __future__ import annotations
@@ -53,7 +55,7 @@ Table = dict[str, dict[str, float]]
 
 @dataclass(frozen=True)
 class _Given:
-    """What is scored."""
+    """The submission to score."""
 
     where: str
     episodes: list[Episode]
@@ -63,7 +65,7 @@ class _Given:
 
 
 def claims() -> list[Claim]:
-    """Time the metrics, what comes before them, the tables they need, and the intervals."""
+    """Time the metrics, their preprocessing, their distance tables and the confidence intervals."""
     given = _given()
     began = time.perf_counter()
     reference = _Reference(given.scenes)
@@ -120,14 +122,14 @@ def _metrics(given: _Given, reference: _Reference, scorer: NavigationScorer) -> 
 
 
 def _timed(slow: Callable[[], Any], fast: Callable[[], Any]) -> tuple[float, float]:
-    """The best seconds of each, taken in turns."""
+    """Return the best time of each function in seconds, taking turns."""
     rounds = [(_seconds(slow), min(_seconds(fast) for _ in range(3))) for _ in range(ROUNDS)]
     theirs, ours = zip(*rounds, strict=True)
     return min(theirs), min(ours)
 
 
 def _numbered(given: _Given) -> tuple[GroundTruth, PathBatch]:
-    """The same trajectories and ground truth as numbers, in the order of the episodes."""
+    """Return trajectories and ground truth as viewpoint numbers, in the order of the episodes."""
     ground = GraphDistances(given.scenes)
 
     def numbers(paths: Iterable[tuple[Episode, Sequence[str]]]) -> tuple[Ids, Ids]:
@@ -172,7 +174,7 @@ def _bootstrap(values: list[float], clusters: list[str]) -> tuple[float, float]:
 
 
 class _Reference:
-    """The definitions, one function each, with nothing shared between them."""
+    """Reference definitions of the metrics, one function each, sharing no code with ours."""
 
     def __init__(self, scenes: dict[str, Scene]) -> None:
         self.graphs = {name: scene.navigation_graph() for name, scene in scenes.items()}
@@ -182,7 +184,7 @@ class _Reference:
         }
 
     def checked(self, episodes: list[Episode], walks: Walks) -> list[_Walk]:
-        """Every trajectory beside its episode, once it is clear that it can be walked."""
+        """Pair each trajectory with its episode, after checking its start and its edges."""
         found = []
         for episode in episodes:
             walk = _Walk(self.tables[episode.scene], _once(walks[episode.id]), episode)
@@ -202,7 +204,7 @@ def _once(path: list[str]) -> list[str]:
 
 @dataclass
 class _Walk:
-    """One path, and what it is held against."""
+    """One path, with the episode and the distance table that it is scored against."""
 
     table: Table
     path: list[str]
@@ -319,7 +321,7 @@ def _given() -> _Given:
 
 
 def _made() -> _Given:
-    """Random walks in a demo home, each beside the shortest path from its start to its goal."""
+    """Draw random walks in a demo home, each with the shortest path from its start to its goal."""
     scene = load_scene("demo:villa")
     graph, draw = scene.navigation_graph(), random.Random(SEED)
     largest = sorted(max(nx.connected_components(graph), key=len))
@@ -346,9 +348,9 @@ def _made() -> _Given:
 
 def _seconds(work: Callable[[], Any]) -> float:
     gc.collect()
-    gc.disable()  # as timeit does: a collection would be charged to whoever is running
+    gc.disable()  # as timeit does: a garbage collection would distort the measurement
     try:
-        # Time on the processor, so that a busy neighbour is charged to neither side.
+        # Processor time, so that other processes on the machine do not count.
         begin = time.thread_time()
         work()
         return time.thread_time() - begin

@@ -1,8 +1,8 @@
-"""What stands around a model: the cost of an agent's step, of many runs at once, of cached calls.
+"""Overhead around model calls: of an agent's step, of many concurrent runs, and of cached calls.
 
-The overhead of a step is measured against a bare LangGraph graph of the same shape: the same
-nodes, state, checkpointer and scripted model, given the same messages, whose nodes do nothing but
-ask the model and put down what the real nodes had found. Both write every step to disk.
+The overhead of a step is measured against a bare LangGraph graph with the same nodes, state,
+checkpointer and scripted model. Its nodes only call the model and store what the real nodes
+returned. Both write every step to disk.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ CACHED, PROMISED_S = 1_000, 30.0
 
 
 def claims() -> list[Claim]:
-    """Measure all three."""
+    """Measure the step overhead, the rate of concurrent runs, and replay from a warm cache."""
     return [asyncio.run(_overhead()), _over_the_wire(), _warm_cache()]
 
 
 @dataclass(frozen=True)
 class _Recorded:
-    """One conversation as it went: what the model was told and said, and what came of it."""
+    """One recorded conversation: messages sent, replies, tool results and outcome."""
 
     seed: int
     opening: list[BaseMessage]
@@ -172,7 +172,7 @@ def _script(told: _Recorded) -> ScriptedChatModel:
 
 
 async def _timed(graph: Any, told: _Recorded, context: Any, name: str) -> tuple[float, Any]:
-    # Time on the processor, of all threads: a busy neighbour is charged to neither side.
+    # Processor time of all threads, so that other processes on the machine do not count.
     began = time.process_time()
     state = await graph.ainvoke(
         {"seed": told.seed},
@@ -209,7 +209,7 @@ def _over_the_wire() -> Claim:
 
 
 def _warm_cache() -> Claim:
-    """Fill a cache from a server, stop the server, and run the same tasks again."""
+    """Fill a cache from a model server, stop the server, and run the same tasks again."""
     with tempfile.TemporaryDirectory() as path:
         folder = Path(path)
         kept = CallSettings(cache=ResponseCache(folder / "cache"))
@@ -248,7 +248,7 @@ def _asking(url: str) -> Iterator[None]:
 
 @contextmanager
 def _on_cores(most: int) -> Iterator[None]:
-    """Keep this process, and those it starts, to so many cores."""
+    """Restrict this process and its children to so many cores."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, sorted(allowed)[:most])
     try:
@@ -259,7 +259,7 @@ def _on_cores(most: int) -> Iterator[None]:
 
 @contextmanager
 def _server(reply_s: float) -> Iterator[str]:
-    """A model server in a process of its own; gives its address."""
+    """Start a model server in its own process and yield its address."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
     process = context.Process(target=_serve, args=(there, reply_s))

@@ -1,8 +1,8 @@
-"""What a navigator's step costs besides the model: seeing, remembering, prompt, parsing, moving.
+"""Overhead of a navigator's step: observation, memory, prompt, parsing and motion.
 
-The overhead is measured against a bare LangGraph graph of the same nodes, edges, state,
-checkpointer and scripted model, whose nodes do nothing but ask the model and put down what the real
-ones had put down. The walk is in a demo home, 15 steps, with a map and a plan and no pictures.
+The overhead is measured against a bare LangGraph graph with the same nodes, edges, state,
+checkpointer and scripted model. Its nodes only call the model and store what the real nodes
+returned. The walk has 15 steps in a demo home, with a map and a plan and without images.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ GIVEN = {"instruction": "Go to the kitchen and stop at the stove.", "start": "1_
 
 
 def claims() -> list[Claim]:
-    """Measure a step, kept on disk and not."""
+    """Measure a step with and without checkpoints on disk."""
     return asyncio.run(_measure())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _BareContext(Context):
-    """The navigator's context, for its routers, and what each node had put down."""
+    """The navigator's context for its routers, and the recorded update of each node."""
 
     updates: list[dict[str, Any]] = field(default_factory=list)
 
@@ -107,7 +107,7 @@ async def _measure() -> list[Claim]:
 
 
 async def _rounds(saver: Any, updates: list[dict[str, Any]]) -> tuple[float, float, bool]:
-    """Milliseconds a step of ours and of the bare graph: the medians of the rounds."""
+    """Return milliseconds per step of our graph and the bare one, and if the results are equal."""
     ours, bare = navigator.build_graph(saver), _bare_graph(saver)
     rounds, same = [], True
     for number in range(ROUNDS):
@@ -126,7 +126,7 @@ async def _rounds(saver: Any, updates: list[dict[str, Any]]) -> tuple[float, flo
 
 
 async def _timed(graph: Any, context: Any, name: str, saver: Any) -> tuple[float, Any]:
-    # Time on the processor, of all threads: a busy neighbour is charged to neither side.
+    # Processor time of all threads, so that other processes on the machine do not count.
     config = {"configurable": {"thread_id": name}}
     durable = {} if saver is None else {"durability": "sync"}
     began = time.process_time()

@@ -1,10 +1,10 @@
-"""Panoramas from disk: how soon they are seen, what an evaluation takes, how they are written.
+"""Panoramas on disk: time to an observation, memory of an evaluation, and parallel rendering.
 
-The paper that has them (VLN-MME, Table 1) gives 16 ms to get at an observation and 1.7 GB for an
-evaluation. Ours are of a home rendered for this, JPEG, four views of 512 pixels. What is timed is
-all that stands between a step and a picture that can be sent: four files read and held against
-their hashes, decoded, turned to the agent's heading, labelled, ways marked. The system has the
-files in memory, the process has not.
+VLN-MME (Table 1) reports 16 ms to get an observation and 1.7 GB for an evaluation. Here the
+panoramas are four JPEG views of 512 pixels of a home rendered for the benchmark. The time covers
+everything from the step to an image that can be sent: reading four files, checking their hashes,
+decoding, turning to the agent's heading, labels, and markers of candidates. The files are in the
+operating system's cache, but not in the process.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ PROMISED_GAIN = 1.6
 
 
 def claims() -> list[Claim]:
-    """Look at one home's panoramas, walk through it, and write those of twenty."""
+    """Time the panoramas of one home, evaluate in it, and render twenty homes."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         jpg, png = root / "jpg", root / "png"
@@ -62,7 +62,7 @@ def _access(jpg: Path, png: Path) -> list[Claim]:
 
 
 def _times(folder: Path) -> tuple[float, float]:
-    """Milliseconds until a strip is drawn, and until it is a file; medians over viewpoints."""
+    """Return the median milliseconds to draw a strip of views, and to get it as a PNG file."""
     home = load_scene(HOME)
     simulator = get_simulator("panorama", home, folder=folder)
     body = DEFAULT_BODY
@@ -75,7 +75,7 @@ def _times(folder: Path) -> tuple[float, float]:
             seen = simulator.reset({"robot": (pose, body)})["robot"]
             assert made(seen, seen.pose.heading, 4, markers=True)
             times.append(1000 * (time.perf_counter() - began))
-    # The first round through the viewpoints brings the files into the system's memory.
+    # The first round over the viewpoints brings the files into the operating system's cache.
     half = len(shown) // 2
     return statistics.median(shown[half:]), statistics.median(sent[half:])
 
@@ -101,7 +101,7 @@ def _memory(root: Path, panoramas: Path) -> Claim:
 
 
 def _walk(run: str, panoramas: str, out: str) -> None:
-    # The rules that walk have no eyes: they are shown what a model would be, and look away.
+    # The rule-based agent uses no images; it gets those that a model would get.
     BuiltinChatModel.takes_images = True
     before = _peak_mb()
     began = time.monotonic()
@@ -116,7 +116,7 @@ def _walk(run: str, panoramas: str, out: str) -> None:
 
 
 def _peak_mb() -> float:
-    # ru_maxrss counts what the parent held before this process became its own.
+    # ru_maxrss includes the parent's memory from before this process started its own program.
     status = Path("/proc/self/status")
     if not status.exists():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
@@ -127,7 +127,7 @@ def _peak_mb() -> float:
 def _processes(root: Path) -> Claim:
     uris = list_scenes(f"home:0-{HOMES - 1}")
     asked = RenderRequest(size=SIZE, format="jpg")
-    # Light is worked out once a home and kept: neither side is to pay for it.
+    # Light is baked once per home and cached, so that it counts for neither side.
     render_scenes(uris, root / "warm", asked.model_copy(update={"size": 16}), processes=2)
     seconds: dict[int, list[float]] = {1: [], 2: []}
     for number in range(ROUNDS):

@@ -1,8 +1,8 @@
-"""The listings' searches in plain networkx: what the tools are measured against and tested with.
+"""CoNavBench's reference searches in plain networkx, used by benchmarks and tests.
 
-Written by us after CoNavBench A.10.2 and A.11.2, with the rules of docs/tools.md so that the
-answers can be compared: every pair of viewpoints of the two regions is searched, one shortest path
-each, and the best is kept. It uses the scene and networkx, nothing of ``navloom.tools``.
+Written after CoNavBench A.10.2 and A.11.2, with the rules of docs/tools.md so that the answers can
+be compared. Every pair of viewpoints of the two regions is searched, with one shortest path each,
+and the best is kept. The module uses the scene and networkx, and nothing of ``navloom.tools``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Graph: TypeAlias = "nx.Graph[str]"
 
 
 def viewpoint_graph(scene: Scene) -> Graph:
-    """G as the listing has it: nodes carry ``region`` and ``position``, edges ``weight`` (2-D)."""
+    """Build the paper's G: nodes have ``region`` and ``position``, edges a 2-D ``weight``."""
     graph: Graph = nx.Graph()
     for viewpoint in scene.viewpoints:
         graph.add_node(viewpoint.id, region=viewpoint.region, position=viewpoint.position)
@@ -32,12 +32,12 @@ def viewpoint_graph(scene: Scene) -> Graph:
 
 
 def crossing_graph(scene: Scene) -> Graph:
-    """The viewpoints, joined so that a shortest path counts the links of H it crosses.
+    """Build a viewpoint graph whose shortest paths count the links of H that they cross.
 
-    An edge within a region costs 0 and one over a link of H costs 1. Edges that cross where H has
-    no link are left out. Where a region falls apart its pieces are joined at no cost, and where a
-    link has no edge over it one is added: H knows a region as one place and each link as open. No
-    more edges are added than that takes, so that the searches are not made slower than they are.
+    An edge within a region costs 0, and an edge over a link of H costs 1. Edges between regions
+    without a link in H are left out. H treats a region as one place and every link as open. So the
+    parts of a disconnected region are joined at no cost, and a link without an edge gets one. Only
+    as many edges are added as this needs, so that the searches do not become slower.
     """
     links = {frozenset((link.a, link.b)) for link in scene.links}
     graph: Graph = nx.Graph()
@@ -67,12 +67,12 @@ def crossing_graph(scene: Scene) -> Graph:
 def check_path(
     graph: Graph, region_a: str, region_b: str, *, weight: str | None = "hops"
 ) -> dict[str, Any]:
-    """The nested search of A.10.2 over :func:`crossing_graph`.
+    """Run the nested search of A.10.2 over :func:`crossing_graph`.
 
     Args:
         graph: the viewpoints.
-        region_a: whole region id.
-        region_b: another whole region id.
+        region_a: complete region id.
+        region_b: another complete region id.
         weight: ``"hops"`` for the fewest links; None for the fewest viewpoints, as printed.
     """
     starts = [node for node in graph.nodes if graph.nodes[node]["region"] == region_a]
@@ -111,11 +111,11 @@ def _regions(graph: Graph, path: list[str]) -> list[str]:
 
 
 class Collab:
-    """The search of A.11.2: G+ is built as a graph, and each leg is one shortest path.
+    """Search of A.11.2: G+ is built as a graph, and each leg is one shortest path.
 
     Args:
         scene: the scene.
-        start_region: where robot_1 starts.
+        start_region: start region of robot_1.
         thing: the object.
         end_asset: the end asset.
     """
@@ -129,7 +129,7 @@ class Collab:
         self.solo = self._metres(self.start, "object") + self._metres("object", "end")
 
     def check(self, robot_2_region: str, transfer: Item, collab_type: str) -> dict[str, Any]:
-        """The listing's answer for one relay; ``{"efficient": False}`` where a way is missing."""
+        """Return the paper's answer for one relay; ``{"efficient": False}`` if a leg is missing."""
         helper = self._centre(robot_2_region)
         self._insert("transfer", transfer)
         fetcher, receiver = (

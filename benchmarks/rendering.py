@@ -1,9 +1,10 @@
-"""Pictures of homes: frames a second beside pybullet's software renderer, and the first frame.
+"""Frame rate of the renderer compared with pybullet's software renderer, and time to a first frame.
 
-Both draw colour, depth and ids of one home of 200,000 triangles from the same cameras, in one
-process, in turns. pybullet (extra ``bench``) draws with TinyRenderer, without shadows; ours has its
-light baked and, as everywhere by default, soft edges, and is compiled where numba is installed. One
-ray a pixel is measured beside it. TinyRenderer's own depth is right to a few centimetres.
+Both render colour, depth and ids of one home of 200,000 triangles from the same cameras, in one
+process, taking turns. pybullet (extra ``bench``) uses TinyRenderer without shadows. Ours has baked
+light and, as by default, 2 x 2 rays per pixel at edges; it is measured in numpy and, if
+installed, with numba. One ray per pixel is measured as well. TinyRenderer's depth is accurate to a
+few centimetres.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ HOME, TRIANGLES, SIDE, VIEWS, ROUNDS = "home:7", 200_000, 224, 24, 3
 WANTED = {"in numpy": 1.0, "with numba": 2.5}
 NEAR, FAR = 0.05, 60.0
 FIRST = {"flat": 4.0, "baked": 10.0, "warm": 0.3}
-"""Seconds to a first frame that are promised."""
+"""Promised time to a first frame, in seconds."""
 _CHUNK = 40_000
 _FIRST_FRAME = """
 import json, sys, time
@@ -56,16 +57,16 @@ print(json.dumps([now - began, now - loaded]))
 
 
 def claims() -> list[Claim]:
-    """Frames a second beside pybullet, with and without numba; the time to a first frame."""
+    """Measure frames per second against pybullet, with and without numba, and first frames."""
     return [*_frames(), *_first_frames()]
 
 
 def _frames() -> list[Claim]:
     scene = load_scene(HOME)
-    mesh = split(scene_mesh(scene), TRIANGLES)
-    cameras = spread(scene, VIEWS)
+    mesh = subdivide_mesh(scene_mesh(scene), TRIANGLES)
+    cameras = sample_cameras(scene, VIEWS)
     renderer = Renderer(mesh)
-    ways = ways_of_drawing()
+    ways = list_kernels()
     try:
         other = _pybullet(mesh)
     except ImportError:
@@ -79,7 +80,7 @@ def _frames() -> list[Claim]:
             depth = np.zeros(0)
             for name, samples in timed:
                 began = time.perf_counter()
-                with drawing(ways[name]):
+                with use_kernels(ways[name]):
                     frame = renderer.frame(replace(camera, samples=samples))
                     _, depth, _ = frame.rgb, frame.depth, frame.ids
                 spent[name, samples] += time.perf_counter() - began
@@ -90,24 +91,24 @@ def _frames() -> list[Claim]:
                 spent["pybullet", 1] += time.perf_counter() - began
                 alike.append(float((np.abs(theirs - depth) < 0.05).mean()))
         if turn == 0:
-            spent = dict.fromkeys(spent, 0.0)  # the first round compiles and fills caches
+            spent = dict.fromkeys(spent, 0.0)  # the first round compiles code and fills caches
     count = ROUNDS * VIEWS
     return [_row(name, samples, spent, count, alike) for name, samples in timed]
 
 
-Compiled = tuple[object, object]
+Kernels = tuple[object, object]
 
 
-def ways_of_drawing() -> dict[str, Compiled]:
-    """How pictures can be drawn here: the compiled code of shading and of rays, or none."""
+def list_kernels() -> dict[str, Kernels]:
+    """Return the available pairs of shading and ray code: numpy, and numba if installed."""
     kernel = shading.compiled_kernel()
-    found: dict[str, Compiled] = {"in numpy": (None, None)}
+    found: dict[str, Kernels] = {"in numpy": (None, None)}
     return found | ({"with numba": (kernel, ray_packets.compiled_loop())} if kernel else {})
 
 
 @contextmanager
-def drawing(way: Compiled) -> Iterator[None]:
-    """Draw so, for as long as it lasts."""
+def use_kernels(way: Kernels) -> Iterator[None]:
+    """Make the renderer use this pair of shading and ray code within the context."""
     kept = shading.compiled_kernel, ray_packets.compiled_loop
     kernel, loop = way
     shading.compiled_kernel = lambda: kernel  # type: ignore[assignment,return-value]
@@ -137,8 +138,8 @@ def _row(
     return Claim(label, what, ours / theirs, wanted, bool(np.median(alike) > 0.95), note)
 
 
-def spread(scene: Scene, count: int) -> list[Camera]:
-    """Cameras at viewpoints, turned at random."""
+def sample_cameras(scene: Scene, count: int) -> list[Camera]:
+    """Return cameras at random viewpoints with random headings."""
     rng = np.random.default_rng(0)
     found = []
     for _ in range(count):
@@ -148,8 +149,8 @@ def spread(scene: Scene, count: int) -> list[Camera]:
     return found
 
 
-def split(mesh: SceneMesh, count: int) -> SceneMesh:
-    """The same surface of so many triangles: the largest are halved at their longest sides."""
+def subdivide_mesh(mesh: SceneMesh, count: int) -> SceneMesh:
+    """Subdivide a mesh to so many triangles by halving the largest at their longest sides."""
     while len(mesh.faces) < count:
         corners = mesh.vertices[mesh.faces]
         area = np.linalg.norm(
@@ -178,13 +179,16 @@ def split(mesh: SceneMesh, count: int) -> SceneMesh:
 
 
 def _pybullet(mesh: SceneMesh) -> Any:
-    """A function from a camera to pybullet's depth in metres, colour and ids drawn with it."""
+    """Return a function from a camera to pybullet's depth image in metres.
+
+    It renders colour and ids too, as ours does.
+    """
     bullet = importlib.import_module("pybullet")
     bullet.connect(bullet.DIRECT)
     for first in range(0, len(mesh.faces), _CHUNK):
         faces = mesh.faces[first : first + _CHUNK]
         used, rows = np.unique(faces, return_inverse=True)
-        # Both sides are drawn, as ours are: TinyRenderer culls none of two windings.
+        # Both sides of a face are drawn, as in our renderer.
         shape = bullet.createVisualShape(
             bullet.GEOM_MESH,
             vertices=mesh.vertices[used].astype(float).tolist(),

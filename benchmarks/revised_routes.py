@@ -1,11 +1,13 @@
-"""Routes made anew around others, against the time-expanded graph in networkx, and against 5 ms.
+"""Revised routes around other robots, compared with a time-expanded graph in networkx.
 
-On a grid of 361 viewpoints every edge is 1 m and every reservation begins and ends on a whole
-second, so that a graph with a layer a second has the same answers: nodes are a viewpoint and a
-second, what is reserved is taken out, and a breadth-first search finds the soonest arrival. It is
-given no more layers than the answer needs; it is made anew for each call, as reservations differ.
-How long one call takes is measured on the largest MP3D graph there is here, of 348 viewpoints,
-around robots that come the other way; without real scenes the largest demo home is used.
+On a grid of 361 viewpoints every edge is 1 m long, and every reservation begins and ends on a whole
+second. So a time-expanded graph with one layer per second gives the same answers: a node is a
+viewpoint and a second, reserved nodes and edges are removed, and a breadth-first search finds the
+earliest arrival. The graph gets no more layers than the answer needs. It is rebuilt for each call,
+because the reservations differ.
+
+The time of one call is compared with 5 ms on the largest MP3D graph, of 348 viewpoints, around
+oncoming robots. Without real scenes the largest demo home is used.
 """
 
 from __future__ import annotations
@@ -34,11 +36,11 @@ SIDE, LEFT_OUT, OTHERS = 19, 0.12, 12
 WANTED, MOST_MS = 20.0, 5.0
 CALLS, ROUNDS = 12, 7
 SEED = 21
-Asked = tuple[Anchor, Anchor, list[Reservation]]
+RouteCall = tuple[Anchor, Anchor, list[Reservation]]
 
 
 def claims() -> list[Claim]:
-    """Measure one call."""
+    """Measure one call against the time-expanded graph, and against the promised time."""
     return [_against_layers(_grid()), _in_its_time(_home())]
 
 
@@ -106,9 +108,9 @@ def _home() -> Scene:
     return max(iter_scenes("demo:"), key=lambda home: len(home.viewpoints))
 
 
-def _asked(scene: Scene, *, whole: bool) -> list[Asked]:
-    """Two ends far apart, and others' ways: one that comes the other way, the rest anywhere."""
-    graph, draw, asked = metric_graph(scene), random.Random(SEED), list[Asked]()
+def _asked(scene: Scene, *, whole: bool) -> list[RouteCall]:
+    """Draw start and goal pairs far apart, with reservations of one oncoming and other robots."""
+    graph, draw, asked = metric_graph(scene), random.Random(SEED), list[RouteCall]()
     names = [viewpoint.id for viewpoint in scene.viewpoints]
     while len(asked) < CALLS:
         ends = [find_place(scene, name) for name in draw.sample(names, 2 * OTHERS)]
@@ -118,7 +120,7 @@ def _asked(scene: Scene, *, whole: bool) -> list[Asked]:
         taken = []
         for a, b in pairs:
             way = revise_route(scene, Robot("robot_2", a), a, b).stops
-            # Each keeps what it walks to itself, and every third place for a little longer.
+            # Each robot reserves its route, and every third stop for a little longer.
             stands = [Reservation(s.node, s.arrive - 1, s.arrive + 2) for s in way[2:-2:3]]
             taken += [*route_reservations(way), *stands]
         assert not whole or all(float(each.from_s).is_integer() for each in taken)
@@ -126,11 +128,11 @@ def _asked(scene: Scene, *, whole: bool) -> list[Asked]:
     return asked
 
 
-def _of(scene: Scene) -> Callable[[Asked], float]:
+def _of(scene: Scene) -> Callable[[RouteCall], float]:
     return lambda call: _ours(scene, call)
 
 
-def _ours(scene: Scene, call: Asked) -> float:
+def _ours(scene: Scene, call: RouteCall) -> float:
     start, goal, taken = call
     robot = Robot("robot_1", start)
     return revise_route(scene, robot, start, goal, reserved=taken).stops[-1].arrive
@@ -139,7 +141,7 @@ def _ours(scene: Scene, call: Asked) -> float:
 def _by_layers(
     scene: Scene, start: Anchor, goal: Anchor, taken: list[Reservation], end: float
 ) -> float:
-    """The soonest arrival over the time-expanded graph."""
+    """Return the earliest arrival over the time-expanded graph."""
     held = {
         (frozenset(where.split(BETWEEN)), second)
         for where, begin, until in taken
@@ -156,7 +158,7 @@ def _by_layers(
                 continue
             for here, there in ((edge.a, edge.b), (edge.b, edge.a)):
                 name = frozenset((there,))
-                # Taken just before and just after: nobody may come by.
+                # Reserved just before and just after: no robot may arrive.
                 if not ((name, second) in held and (name, second + 1) in held):
                     graph.add_edge((here, second), (there, second + 1))
     layers = nx.single_source_shortest_path_length(graph, (start.node, 0))
@@ -165,10 +167,10 @@ def _by_layers(
 
 def _seconds(answer: Callable[..., float], calls: Sequence[tuple[object, ...]]) -> list[float]:
     seconds = []
-    gc.disable()  # as timeit does: a collection would be charged to whoever is running
+    gc.disable()  # as timeit does: a garbage collection would distort the measurement
     try:
         for call in calls:
-            # Time on the processor, so that a busy neighbour is charged to neither side.
+            # Processor time, so that other processes on the machine do not count.
             begin = time.thread_time()
             answer(call)
             seconds.append(time.thread_time() - begin)

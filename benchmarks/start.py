@@ -1,4 +1,4 @@
-"""How soon one can begin: ``navloom --help``, and the largest Matterport3D scan loaded."""
+"""Start-up time: ``navloom --help``, and loading the largest Matterport3D scan."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCAN, SCAN_PROMISED_S = "B6ByNegPMKs", 1.0
 
 
 def claims() -> list[Claim]:
-    """Time each, the best of a few; the scan where NAVLOOM_DATA has it."""
+    """Time both and keep the best of several runs; the scan only if NAVLOOM_DATA has it."""
     help_s = _best("-m", "navloom.cli.main", "--help")
     bare_s = _best("-c", "import typer, rich")
     return [

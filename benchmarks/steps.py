@@ -1,11 +1,12 @@
-"""Bodies that step through a furnished home: forward steps a second, for each body of CapNav.
+"""Body motion in a furnished home: forward steps per second, for each built-in body.
 
-A body goes 0.25 m ahead, sliding, again and again, and turns by some angle where it was stopped, as
-a robot does in clutter; where it cannot turn it goes back a step. Only steps are counted, by the
-time of one processor, on ways that it went before: what lies around is prepared once. The promises
-are 4,000 a second in numpy and 20,000 with numba. Beside them stands pybullet (extra ``bench``):
-one step of its world with a cylinder of the same size among the same triangles, and the asking for
-its contacts.
+A body moves 0.25 m ahead with sliding, again and again. Where it is stopped it turns by a random
+angle, and where it cannot turn it moves back one step. Only the forward steps are counted, in
+processor time, on paths that were walked before, so that the collision geometry around them is
+prepared. The promises are 4,000 steps per second in numpy and 20,000 with numba.
+
+For comparison, pybullet (extra ``bench``) runs one simulation step with a cylinder of the same size
+among the same triangles, and a query of its contacts.
 """
 
 from __future__ import annotations
@@ -32,42 +33,42 @@ HOME = "home:4"
 STEP_M, STOPPED_M = 0.25, 0.05
 STARTS, STEPS, RUNS = 12, 60, 3
 PROMISED = {False: 4_000.0, True: 20_000.0}
-"""Steps a second, without and with numba."""
+"""Promised steps per second, without and with numba."""
 
-Taken = tuple[list[MotionResult], float, float]
+TimedWalk = tuple[list[MotionResult], float, float]
 
 
 def claims() -> list[Claim]:
-    """Walk each body about the home, in numpy and, where it is there, with numba."""
+    """Walk each body through the home, in numpy and, if installed, with numba."""
     scene = load_scene(HOME)
     compiled = find_spec("numba") is not None
     out = []
     for body in builtin_bodies():
         mover = mover_of(scene, body)
-        stands = starts(scene, mover)
+        stands = find_start_poses(scene, mover)
         if not stands:
             continue
-        first = walked(mover, stands, compiled=False)
-        bullet = pybullets(scene, body, [each.stand for each in first[0]])
-        plain = min((walked(mover, stands, compiled=False) for _ in range(RUNS)), key=_took)
+        first = walk_body(mover, stands, compiled=False)
+        bullet = measure_pybullet_rate(scene, body, [each.stand for each in first[0]])
+        plain = min((walk_body(mover, stands, compiled=False) for _ in range(RUNS)), key=_took)
         out.append(_claim(body, plain, first, bullet, compiled=False))
         if not compiled:
             continue
-        walked(mover, stands, compiled=True)
-        quick = min((walked(mover, stands, compiled=True) for _ in range(RUNS)), key=_took)
-        same = agree(plain[0], quick[0])
+        walk_body(mover, stands, compiled=True)
+        quick = min((walk_body(mover, stands, compiled=True) for _ in range(RUNS)), key=_took)
+        same = have_equal_positions(plain[0], quick[0])
         out.append(_claim(body, quick, first, bullet, compiled=True, equal=same))
     return out
 
 
-def _took(taken: Taken) -> float:
+def _took(taken: TimedWalk) -> float:
     return taken[1]
 
 
 def _claim(
     body: Embodiment,
-    taken: Taken,
-    first: Taken,
+    taken: TimedWalk,
+    first: TimedWalk,
     bullet: float | None,
     *,
     compiled: bool,
@@ -97,19 +98,23 @@ def _claim(
     )
 
 
-def starts(scene: Scene, mover: Mover) -> list[FloorPose]:
-    """Where the body can stand, at viewpoints from all over the home."""
+def find_start_poses(scene: Scene, mover: Mover) -> list[FloorPose]:
+    """Return the poses where the body can stand, at viewpoints all over the home."""
     every = max(1, len(scene.viewpoints) // STARTS)
     found = (mover.settled(FloorPose(each.position, 0.0)) for each in scene.viewpoints[::every])
     return [each for each in found if each is not None]
 
 
-def walked(mover: Mover, stands: Sequence[FloorPose], *, compiled: bool) -> Taken:
-    """The same walk each time: the steps ahead, the seconds that they took, and those of turns."""
+def walk_body(mover: Mover, stands: Sequence[FloorPose], *, compiled: bool) -> TimedWalk:
+    """Walk the body along seeded random paths.
+
+    Returns:
+        The forward steps, the seconds that they took, and the seconds that the turns took.
+    """
     chance = random.Random(4)
     steps: list[MotionResult] = []
     ahead = turns = 0.0
-    # A Mock would take as long as what is measured.
+    # Calling a Mock would take as long as the measured code.
     plain = mock.patch.object(sweep, "compiled_sweep", lambda: None)  # noqa: PT008
     with nullcontext() if compiled else plain:
         for stand in stands:
@@ -129,14 +134,19 @@ def walked(mover: Mover, stands: Sequence[FloorPose], *, compiled: bool) -> Take
     return steps, ahead, turns
 
 
-def agree(ours: Sequence[MotionResult], theirs: Sequence[MotionResult]) -> bool:
-    """Whether two walks are one, to a tenth of a millimetre."""
+def have_equal_positions(ours: Sequence[MotionResult], theirs: Sequence[MotionResult]) -> bool:
+    """Check whether two walks have equal positions, to a tenth of a millimetre."""
     pairs = zip(ours, theirs, strict=True)
     return all(math.dist(a.stand.position, b.stand.position) < 1e-4 for a, b in pairs)
 
 
-def pybullets(scene: Scene, body: Embodiment, stands: Sequence[FloorPose]) -> float | None:
-    """Steps of pybullet's world a second with the body at some places; None without pybullet."""
+def measure_pybullet_rate(
+    scene: Scene, body: Embodiment, stands: Sequence[FloorPose]
+) -> float | None:
+    """Return pybullet's simulation steps per second with the body at some poses.
+
+    Returns None if pybullet is not installed or fails.
+    """
     if find_spec("pybullet") is None:
         return None
     import pybullet

@@ -1,11 +1,13 @@
-"""VLN-MME's Table 1 anew: what it takes to evaluate on Habitat, embedded and pictures from disk.
+"""VLN-MME's Table 1, measured on Habitat, embedded, and images from disk.
 
-The paper has ~10 GB on Habitat against ~1.7 GB from disk, 0.14 s against 0.016 s until an
-observation is there, and 1.5 s a step and 25 s an episode more on Habitat. Here every backend has
-the same ten homes, the same episodes and the same agent, the rules that walk, which are shown what
-a model with eyes is shown: four views of 512 pixels, labelled, ways marked. One episode goes on at
-a time, in a process of its own; Habitat's process is counted in, one scene open at once. Before it,
-and not counted: Habitat's exports are written, light is worked out, panoramas are rendered.
+The paper reports about 10 GB on Habitat and about 1.7 GB from disk, 0.14 s and 0.016 s to an
+observation, and on Habitat 1.5 s more per step and 25 s more per episode.
+
+Here every backend has the same ten homes, the same episodes and the same rule-based agent. The
+agent gets what a model with vision gets: four views of 512 pixels, with labels and markers of
+candidates. One episode runs at a time, in its own process. Habitat's process counts too, with one
+scene open at once. Exporting to Habitat, baking light and rendering panoramas happen before the
+measurement and do not count.
 """
 
 from __future__ import annotations
@@ -50,8 +52,8 @@ _EVERY_S = 0.05
 
 
 @dataclass(frozen=True)
-class Row:
-    """One backend: the peak in MB, milliseconds, seconds, and where it walked."""
+class BackendResult:
+    """Results of one backend: memory in MB, observation in ms, other times in s, and its walks."""
 
     memory: float
     observation: float
@@ -63,10 +65,10 @@ class Row:
 
 
 def claims() -> list[Claim]:
-    """A claim for each of the table's rows and each backend beside Habitat."""
+    """Return a claim for each row of the table and each backend compared with Habitat."""
     os.environ[PROCESSES] = "1"
     with tempfile.TemporaryDirectory() as folder:
-        rows = measured(Path(folder))
+        rows = measure_backends(Path(folder))
     habitat = rows.pop("habitat", None)
     found = []
     for name, row in rows.items():
@@ -97,8 +99,8 @@ def _digits(unit: str) -> int:
     return {"MB": 0, "ms": 0, "s": 2}[unit]
 
 
-def measured(root: Path) -> dict[str, Row]:
-    """Each backend's row; without habitat where it is not installed."""
+def measure_backends(root: Path) -> dict[str, BackendResult]:
+    """Measure each backend; without Habitat if it is not installed."""
     homes = list_scenes(HOMES)
     panoramas = root / "panoramas"
     render_scenes(homes, panoramas, RenderRequest(format="jpg"))
@@ -116,14 +118,14 @@ def measured(root: Path) -> dict[str, Row]:
     }
 
 
-def _row(out: Path, options: dict[str, Any]) -> Row:
+def _row(out: Path, options: dict[str, Any]) -> BackendResult:
     process = multiprocessing.get_context("spawn").Process(target=_work, args=(str(out), options))
     process.start()
     assert process.pid is not None
     memory = 0.0
     while process.is_alive():
         if (out / "run" / "summary.json").exists():
-            process.join()  # what comes after the evaluation is none of it
+            process.join()  # the time after the evaluation does not count
             break
         memory = max(memory, sum(_peak_mb(each) for each in _family(process.pid)))
         time.sleep(_EVERY_S)
@@ -134,7 +136,7 @@ def _row(out: Path, options: dict[str, Any]) -> Row:
     samples = [json.loads(line) for line in (out / "run/samples.jsonl").read_text().splitlines()]
     results = [each["result"] for each in sorted(samples, key=lambda each: each["id"])]
     steps = sum(len(each["steps"]) for each in results)
-    return Row(
+    return BackendResult(
         memory,
         told["observation"],
         told["seconds"] / steps,
@@ -146,9 +148,9 @@ def _row(out: Path, options: dict[str, Any]) -> Row:
 
 
 def _family(pid: int) -> Iterator[int]:
-    """A process and all below it."""
+    """Yield the ids of a process and all its descendants."""
     yield pid
-    # A child is the thread's that began it.
+    # Linux lists a child under the thread that started it.
     for thread in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(OSError):
             for child in thread.read_text().split():
@@ -156,7 +158,7 @@ def _family(pid: int) -> Iterator[int]:
 
 
 def _peak_mb(pid: int) -> float:
-    """The most that a process had in memory so far; what it began with is not its parent's."""
+    """Return the peak memory of a process in MB, without that of its parent."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
@@ -166,7 +168,7 @@ def _peak_mb(pid: int) -> float:
 
 
 def _busy() -> float:
-    """Seconds that processors have worked for this process and all below it, the dead ones too."""
+    """Return the processor seconds of this process and all its descendants, ended ones included."""
     ticks = 0
     for pid in _family(os.getpid()):
         with suppress(OSError):
@@ -176,8 +178,8 @@ def _busy() -> float:
 
 
 def _work(out: str, options: dict[str, Any]) -> None:
-    """The evaluation, then looks at viewpoints of each home; in a process of its own."""
-    # The rules that walk have no eyes: they are shown what a model would be, and look away.
+    """Run the evaluation, then time observations in each home; runs in its own process."""
+    # The rule-based agent uses no images; it gets those that a model would get.
     BuiltinChatModel.takes_images = True
     request = EvalRequest(task="scene", options={"spec": HOMES, "n": EPISODES}, **options)
     began, worked = time.monotonic(), _busy()
@@ -189,7 +191,7 @@ def _work(out: str, options: dict[str, Any]) -> None:
 
 
 def _observation(options: dict[str, Any]) -> float:
-    """Milliseconds until what a model is shown is there, in a scene that is open; the median."""
+    """Return the median milliseconds to an observation as a model gets it, in an open scene."""
     backend = "panorama" if "panoramas" in options else options["backend"]
     more = {"folder": Path(options["panoramas"])} if backend == "panorama" else {}
     more |= {"light": options["light"]} if "light" in options else {}
@@ -204,6 +206,6 @@ def _observation(options: dict[str, Any]) -> float:
             pose = Pose((0, 0, 0), heading=number * 0.7, viewpoint=place)
             seen = simulator.reset({"robot": (pose, DEFAULT_BODY)})["robot"]
             assert view_images(seen, seen.pose.heading, 4, markers=True)
-            if number:  # the first look opens the scene
+            if number:  # the first observation opens the scene
                 times.append(1000 * (time.perf_counter() - began))
     return statistics.median(times)

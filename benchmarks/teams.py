@@ -1,10 +1,10 @@
-"""The best plan of six robots over 131 handoffs against a search of the same states.
+"""The best plan of six robots over 131 handoffs, compared with a search over the same states.
 
 The reference is a label-setting search over (robots used, place), earliest first, with the same
-distances in lists and a heap: what one would write by hand. Trying every plan is out of reach:
-131^5 times 720 of five handoffs alone. Robots differ in speed, so that relays gain; the homes are
-generated, so that the numbers can be had anywhere. Time is the CPU's. Values are compared in a run
-that is not timed.
+distances in lists and a heap, as one would write it by hand. Trying every plan is infeasible: five
+handoffs alone give 131^5 times 720 plans. The robots differ in speed, so that relays gain time. The
+home is generated, so that anyone can reproduce the numbers. Times are processor times. The values
+are compared in a run that is not timed.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ HOME = "home:2"
 ROBOTS, HANDOFFS, TEAMS, ROUNDS = 6, 131, 8, 5
 WANTED = 20.0
 SPEEDS = (0.5, 0.7, 1.0, 1.0, 1.3, 1.6)
-Asked = tuple[Scene, tuple[Robot, ...], TeamErrand]
+TeamTask = tuple[Scene, tuple[Robot, ...], TeamErrand]
 
 
 def claims() -> list[Claim]:
     """Measure the optimum of one errand."""
-    asked = teams()
-    handoffs = places(asked[0][0])
+    asked = draw_team_tasks()
+    handoffs = list_handoffs(asked[0][0])
     tables = [travel_table(*each[:2], errand_places(each[2], handoffs)) for each in asked]
     found = [best_plan(*each, handoffs) for each in asked]
     equal = all(
-        math.isclose(best.value, searched(table), abs_tol=1e-6)
+        math.isclose(best.value, search_least_makespan(table), abs_tol=1e-6)
         for best, table in zip(found, tables, strict=True)
     )
     ours = _seconds(lambda: [best_plan(*each, handoffs) for each in asked])
-    theirs = _seconds(lambda: [searched(table) for table in tables], rounds=1)
+    theirs = _seconds(lambda: [search_least_makespan(table) for table in tables], rounds=1)
     legs = max(len(best.plan.legs) for best in found)
     return [
         Claim(
@@ -58,8 +58,8 @@ def claims() -> list[Claim]:
     ]
 
 
-def teams() -> list[Asked]:
-    """Errands and robots that start anywhere, the slow nearest the object."""
+def draw_team_tasks() -> list[TeamTask]:
+    """Draw errands, and robots at random starts, the slowest nearest to the object."""
     scene, dice = load_scene(HOME), random.Random(6)
     graph = metric_graph(scene)
     objects = [graph.items[each.id] for each in scene.items if each.kind == "object"]
@@ -77,15 +77,15 @@ def teams() -> list[Asked]:
     return asked
 
 
-def places(scene: Scene) -> list[Anchor]:
-    """As many assets as the largest home of HM3D's first three has."""
+def list_handoffs(scene: Scene) -> list[Anchor]:
+    """Return as many assets as the largest of HM3D's first three homes has."""
     graph = metric_graph(scene)
     assets = [graph.items[each.id] for each in scene.items if each.kind == "asset"]
     return assets[:HANDOFFS]
 
 
-def searched(table: TravelTable) -> float:
-    """The least makespan, by a heap."""
+def search_least_makespan(table: TravelTable) -> float:
+    """Return the least makespan, by a label-setting search with a heap."""
     start = (table.start / table.speed[:, None]).tolist()
     takes = (table.metres / table.speed[:, None, None]).tolist()
     many, n = table.start.shape

@@ -1,10 +1,10 @@
-"""The tools against the listings' nested searches, on the largest MP3D graph there is here.
+"""NavCraft tools compared with the paper's nested searches, on the largest available MP3D graph.
 
-Both sides answer the same calls, in turns, and the median round of each counts. Our side starts
-each round from a scene whose tables are built and a task that is laid out; what that costs is
-printed beside the ratio. The reference keeps its graph and the solo route between calls. Answers
-are compared in a run that is not timed. Without real scenes the largest demo home is used, and
-nothing is promised.
+Both sides answer the same calls, taking turns, and the median round of each counts. Our side starts
+each round from a scene with prebuilt tables and a prepared task. The time to build them is printed
+with the ratio. The reference keeps its graph and the solo route between calls. The answers are
+compared in a run that is not timed. Without real scenes the largest demo home is used and nothing
+is promised.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def claims() -> list[Claim]:
     measured = [*_paths(scene, where, build), _collab(scene, where, build)]
     if scene.id == LARGEST:
         return measured
-    # The promise is for a large graph; on a small one the searches have little to search.
+    # The promise is for a large graph. On a small one the searches are short.
     where = f"no promise on this small graph: with NAVLOOM_DATA set it is made on {LARGEST}"
     return [replace(claim, wanted=0.0, note=f"{claim.note}; {where}") for claim in measured]
 
@@ -69,7 +69,7 @@ def _scene() -> Scene:
 
 
 def _ready(scene: Scene) -> Scene:
-    """A copy whose tables are built."""
+    """Return a copy of the scene with its tables built."""
     copy = scene.replace()
     region_paths(copy)
     metric_graph(copy)
@@ -165,7 +165,7 @@ def _collab(scene: Scene, where: str, build: str) -> Claim:
 
 
 def _tasks(scene: Scene) -> list[RelayTask]:
-    """Some tasks that have relays."""
+    """Draw some tasks that have relays."""
     tasks = []
     triples = list(admissible_triples(scene))
     for start, target, end in random.Random(SEED).sample(triples, k=len(triples)):
@@ -189,7 +189,7 @@ def _relay_calls(tasks: list[RelayTask], number: int) -> list[Call]:
 
 
 def _laid_out(scene: Scene, like: RelayTask) -> RelayTask:
-    """The same task in a copy of its scene, laid out now and not in the first call timed."""
+    """Return the same task in a copy of its scene, prepared before the first timed call."""
     names = (like.start_region, like.target_region, like.object_name)
     task = RelayTask(scene, *names, like.end_region, like.end_asset)
     assert task.fit_transfers
@@ -201,8 +201,8 @@ def _claim(name: str, versus: str, theirs: Job, make_ours: Callable[[], Job], bu
     slow_rounds, fast_rounds = [], []
     for _ in range(ROUNDS):
         slow_rounds.append(_seconds(*theirs))
-        # A round of ours is over in less than a millisecond: too short to time once. No answer is
-        # kept by the tools, so a call that comes again costs what it cost before.
+        # One round of ours takes less than a millisecond, which is too short to time. The tools
+        # cache no answers, so a repeated call costs the same.
         tool, calls = make_ours()
         fast_rounds.append(_seconds(tool, calls * REPEATS) / REPEATS)
     slow, fast = statistics.median(slow_rounds), statistics.median(fast_rounds)
@@ -222,9 +222,9 @@ def _claim(name: str, versus: str, theirs: Job, make_ours: Callable[[], Job], bu
 
 
 def _seconds(answer: Callable[..., Any], calls: list[Call]) -> float:
-    gc.disable()  # as timeit does: a collection would be charged to whoever is running
+    gc.disable()  # as timeit does: a garbage collection would distort the measurement
     try:
-        # Time on the processor, so that a busy neighbour is charged to neither side.
+        # Processor time, so that other processes on the machine do not count.
         begin = time.thread_time()
         for call in calls:
             answer(*call)
@@ -234,9 +234,9 @@ def _seconds(answer: Callable[..., Any], calls: list[Call]) -> float:
 
 
 def _same(theirs: Any, ours: Any) -> bool:
-    """Whether all that the reference says is what we say.
+    """Check whether our answer equals the reference's in all keys of the reference.
 
-    The path itself is left out: of several with the fewest hops each side may show another.
+    The path itself is left out: several paths may have the fewest hops.
     """
     if isinstance(theirs, dict):
         return all(_same(said, ours[key]) for key, said in theirs.items() if key != "path")

@@ -1,7 +1,8 @@
-"""What it takes to trace a run whose collector takes requests and never answers.
+"""Overhead of tracing a run to a collector that accepts connections and never answers.
 
-The same run of the rule-based baseline with and without, in turns, timed on the processor, all
-threads together; by the clock it may take longer by what its end waits for the collector.
+The same run of the rule-based baseline is made with and without tracing, taking turns. It is
+measured in processor time of all threads. Its wall time may be longer, because the end of the run
+waits for the collector.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ WANTED = 0.85
 
 
 def claims() -> list[Claim]:
-    """Measure both, each after the other."""
+    """Measure runs with and without tracing, taking turns."""
     try:
         import opentelemetry.exporter.otlp.proto.http  # noqa: F401
     except ImportError:
@@ -55,7 +56,7 @@ def claims() -> list[Claim]:
 
 
 def _run(url: str | None, n: int) -> tuple[float, float, list[object]]:
-    """Seconds of the processor and of the clock, and what came of each sample."""
+    """Return processor time and wall time in seconds, and the result of each sample."""
     os.environ.pop(WHERE, None)
     if url is not None:
         os.environ[WHERE] = url

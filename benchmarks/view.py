@@ -1,8 +1,8 @@
-"""Pages of a run of 10,000 episodes: its index, a sample, the bundle, the server's memory.
+"""The viewer on a run of 10,000 episodes: its index, a sample, the bundle, and the server's memory.
 
-The reference is ``json.loads`` of every line, what any reader of the run would do at least; where
-a person waits, it is the time that is promised. The run is a real one of 20 episodes, its lines
-repeated under other names.
+The reference for the index is ``json.loads`` of every line, the least that any reader of the run
+does. For what a person waits for, it is the promised time. The run is a real one of 20 episodes
+whose lines are repeated under other ids.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ INDEX, SAMPLE_S, FIFTH, MEGABYTES = 1 / 1.5, 0.2, 5.0, 200.0
 
 
 def claims() -> list[Claim]:
-    """Measure one run, large and small."""
+    """Measure one run, repeated to a large and to a small one."""
     with _runs() as (large, small):
         parsed = min(_seconds(lambda: _parse(large)) for _ in "ab")
         indexed = min(_seconds(lambda: _index(large)) for _ in "ab")
@@ -83,7 +83,7 @@ def claims() -> list[Claim]:
 
 
 def _browsed(run: Path) -> list[Claim]:
-    """What a person waits for in the system's Chromium; nothing where there is none."""
+    """Time the page in the system's Chromium; return nothing if there is none."""
     named = map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))
     chromium = next(filter(None, named), None)
     if chromium is None:
@@ -160,11 +160,11 @@ def _index(run: Path) -> None:
 
 
 def _looked(run: Path) -> tuple[float, float, float, float]:
-    """What a new process takes that serves a run as a person looks at all of it.
+    """Measure a process that serves a run while a user opens all of it.
 
     Returns:
-        Median seconds of a sample; megabytes after the list, all rows and every tab, after 50
-        samples too, and after ``LOOKED``.
+        Median seconds per sample; megabytes after the list, all rows and every tab, then after 50
+        samples, and after ``LOOKED``.
     """
     documents = Documents([RunSource(run)])
     make_app(documents, token="a-token-of-the-benchmark", port=0)
@@ -174,7 +174,7 @@ def _looked(run: Path) -> tuple[float, float, float, float]:
     for path in (*paths, *(f"source/0/tab/{name}" for name, _ in source.header().tabs)):
         json.dumps(documents.get(path))
     waited, held = [], [_megabytes()]
-    # One after another, so that every home comes, and comes again.
+    # In file order, so that every home is opened several times.
     for n, name in enumerate(names[:LOOKED], start=1):
         began = time.perf_counter()
         json.dumps(documents.get(f"source/0/sample/{name}"))
@@ -185,7 +185,7 @@ def _looked(run: Path) -> tuple[float, float, float, float]:
 
 
 def _megabytes() -> float:
-    """The most that this process ever held; getrusage would tell its parent's, were that more."""
+    """Return the peak memory of this process in MB; getrusage may include its parent's."""
     status = Path("/proc/self/status")
     if not status.exists():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
@@ -204,7 +204,7 @@ def _runs() -> Iterator[tuple[Path, Path]]:
 
 
 def _repeated(made: Path, run: Path, count: int) -> Path:
-    """A run of as many lines, each with the check that docs/runs.md describes."""
+    """Write a run of so many lines, each with the check that docs/runs.md describes."""
     run.mkdir()
     for name in ("run.json", "summary.json", "errors.jsonl"):
         (run / name).write_bytes((made / name).read_bytes())

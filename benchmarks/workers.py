@@ -1,7 +1,8 @@
-"""Workers: two against one process and two runs of half the samples, and what a driver takes.
+"""Worker processes: a run by two workers, by one process, and as two runs of half the samples.
 
-Reference: the same run by one process without workers, and two such runs of half the samples each,
-side by side in the same minute: what two cores of this machine give just then.
+The references are the same run by one process without workers, and two runs of half the samples
+each, side by side. The latter shows what two cores of this machine give at the moment. The driver's
+share of the processor time is measured too.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ print(json.dumps({"cpu": time.process_time(),
 """
 
 
-def started(folder: Path, name: str, spec: str, samples: int, workers: int = 0) -> Any:
-    """A run in a process of its own."""
+def start_run(folder: Path, name: str, spec: str, samples: int, workers: int = 0) -> Any:
+    """Start a run in its own process."""
     words = [sys.executable, "-c", _ONE, spec, str(samples), str(folder / name), str(workers)]
     return subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
 
 
-def ended(process: Any) -> dict[str, float]:
-    """What a run says of itself."""
+def wait_for_run(process: Any) -> dict[str, float]:
+    """Wait for a run to end and return its resource usage."""
     out, _ = process.communicate()
     if process.returncode:
         raise RuntimeError(f"a run ended with {process.returncode}")
@@ -47,22 +48,22 @@ def ended(process: Any) -> dict[str, float]:
 
 
 def claims() -> list[Claim]:
-    """Make the run three ways, one after the other."""
+    """Make the run by one process, by two workers and in halves, one after the other."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         began = time.monotonic()
-        ended(started(folder, "one", SPEC, SAMPLES))
+        wait_for_run(start_run(folder, "one", SPEC, SAMPLES))
         one_s = time.monotonic() - began
         began = time.monotonic()
-        told = ended(started(folder, "two", SPEC, SAMPLES, 2))
+        told = wait_for_run(start_run(folder, "two", SPEC, SAMPLES, 2))
         two_s = time.monotonic() - began
         began = time.monotonic()
         halves = [
-            started(folder, "first", "home:0-3", SAMPLES // 2),
-            started(folder, "second", "home:4-7", SAMPLES // 2),
+            start_run(folder, "first", "home:0-3", SAMPLES // 2),
+            start_run(folder, "second", "home:4-7", SAMPLES // 2),
         ]
         for half in halves:
-            ended(half)
+            wait_for_run(half)
         apart_s = time.monotonic() - began
         same = _lines(folder / "one") == _lines(folder / "two")
     ran = f"{SAMPLES} relays of {SPEC} by rules, each driven"
@@ -90,7 +91,7 @@ def claims() -> list[Claim]:
 
 
 def _lines(run: Path) -> list[dict[str, Any]]:
-    """What a run made, without what a clock decides."""
+    """Read a run's samples without the fields that depend on a clock."""
     lines = map(json.loads, (run / "samples.jsonl").read_text().splitlines())
     kept = ("id", "status", "reason", "result", "usage")
     return sorted(({key: line[key] for key in kept} for line in lines), key=lambda line: line["id"])

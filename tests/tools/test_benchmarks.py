@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks import Claim, __main__, tools_vs_networkx
-from benchmarks.__main__ import main, table
+from benchmarks.__main__ import format_table, main
 
 
 def test_a_claim_holds_where_it_is_fast_enough_and_not_different() -> None:
@@ -16,7 +16,7 @@ def test_a_claim_holds_where_it_is_fast_enough_and_not_different() -> None:
 
 
 def test_the_table_says_all() -> None:
-    text = table([Claim("fast", "slow " * 30, 1234.5, 500, equal=False, note="beside it")])
+    text = format_table([Claim("fast", "slow " * 30, 1234.5, 500, equal=False, note="beside it")])
     assert "1,234.5x" in text
     assert "DIFFER" in text
     assert "DOES NOT HOLD" in text
