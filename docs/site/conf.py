@@ -1,4 +1,4 @@
-"""What Sphinx is told; ``pages.py`` lays out the sources."""
+"""Sphinx configuration of the documentation site; ``pages.py`` prepares the sources."""
 
 import re
 from typing import Any
@@ -28,11 +28,11 @@ _INDENTED = re.compile(r"(?m)^([^\s:.*-].*)(?<!::)\n\n(?=    \S)")
 
 
 def _as_it_stands(*event: Any) -> None:
-    """In our docstrings an indented block is text as it stands, as in Markdown, without colons."""
+    """Turn indented blocks of our docstrings into literal blocks, as Markdown does."""
     lines = event[-1]
     lines[:] = _INDENTED.sub(r"\1\n\n::\n\n", "\n".join(lines)).split("\n")
 
 
 def setup(app: Any) -> None:
-    """Read docstrings after napoleon, which has read their sections."""
+    """Register the docstring filter to run after napoleon, which parses the sections."""
     app.connect("autodoc-process-docstring", _as_it_stands, priority=900)

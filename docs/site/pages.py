@@ -1,9 +1,9 @@
-"""The documents as a site: ``python docs/site/pages.py OUT``, which is what ``make docs`` runs.
+"""Build the documentation site: ``python docs/site/pages.py OUT``, which ``make docs`` runs.
 
-The pages of ``docs`` are read as they are, on GitHub too. Around them are laid README, CONTRIBUTING
-and CHANGELOG, a page of public names for each room, and the pages that the commands of
-``real-runs.md`` write. A module is public where its package's ``__all__`` says so, or a page
-names it.
+The pages of ``docs`` are used unchanged, so GitHub shows them too. The build adds README,
+CONTRIBUTING and CHANGELOG, an API page for each subpackage, and the pages that the commands of
+``real-runs.md`` write. A module is public if its package defines ``__all__``, or if a page names
+it.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _BUNDLE = re.compile(r"--bundle (\S+)")
 
 
 def lay_out(into: Path) -> None:
-    """Write every source of the site below a folder."""
+    """Write all sources of the site into a folder."""
     shutil.copytree(DOCS, into, ignore=shutil.ignore_patterns(HERE.name))
     for name in BESIDE:
         shutil.copyfile(ROOT / name, into / name)
-    changes = into / "CHANGELOG.md"  # it has every word, and would be found before what explains it
+    changes = into / "CHANGELOG.md"  # it contains every word and would come first in the search
     changes.write_text("---\nnosearch: true\n---\n\n" + changes.read_text("utf-8"), "utf-8")
     texts = []
     for page in sorted(into.rglob("*.md")):
@@ -62,7 +62,7 @@ def lay_out(into: Path) -> None:
 
 
 def for_site(text: str) -> str:
-    """A page whose links to code and to what lies beside ``docs`` lead to where the site has it."""
+    """Rewrite a page's links to code and to files outside ``docs`` to their places on the site."""
     text = text.replace("](docs/", "](").replace("](../README.md", "](README.md")
     text = _TO_CODE.sub(lambda code: f"](#{code[1].replace('/', '.')})", text)
     return _COMMANDS.sub(_with_link, text)
@@ -77,7 +77,7 @@ def _with_link(block: re.Match[str]) -> str:
 
 
 def _public(text: str) -> Iterator[str]:
-    """Modules that ``__all__`` makes public or a text names; rooms themselves in any case."""
+    """Yield the modules that ``__all__`` makes public or a text names, and all subpackages."""
     named = {word.replace("/", ".") for word in _NAMED.findall(text)}
     for start, names in _IMPORTED.findall(text):
         named.update(f"{start}.{each.split()[0]}" for each in names.split(","))
@@ -91,7 +91,10 @@ def _public(text: str) -> Iterator[str]:
 
 
 def names_page(title: str, modules: list[str]) -> str:
-    """The names of modules, as reStructuredText; a package without ``__all__`` shows its words."""
+    """Return the API page of some modules as reStructuredText.
+
+    A package without ``__all__`` shows its docstring only.
+    """
     loaded = {module: import_module(module) for module in modules}
     packages = {module: each for module, each in loaded.items() if hasattr(each, "__path__")}
     given_on = {name for each in packages.values() for name in getattr(each, "__all__", ())}
@@ -111,7 +114,7 @@ def names_page(title: str, modules: list[str]) -> str:
 
 
 def run_commands(page: Path, folder: Path) -> None:
-    """Run the commands of a page as a reader would, in a folder, without anybody's data."""
+    """Run the commands of a page in a folder, as a reader would, without any user settings."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("NAVLOOM_")}
     environment["PYTHONPATH"] = f"{ROOT}{os.pathsep}{ROOT / 'worlds'}"
     for block in _COMMANDS.finditer(page.read_text("utf-8")):
@@ -126,7 +129,7 @@ def run_commands(page: Path, folder: Path) -> None:
 
 
 def main(out: Path) -> int:
-    """Write the site; the exit status is Sphinx's."""
+    """Build the site and return Sphinx's exit status."""
     shutil.rmtree(out, ignore_errors=True)
     with tempfile.TemporaryDirectory() as made:
         work = Path(made)
