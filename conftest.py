@@ -21,14 +21,14 @@ from hypothesis import settings
 
 from navloom.scenes import scene_uri
 
-# How long an example takes says how busy a machine is: no deadline.
-# The slow tests, and mutants, take all examples.
+# No deadline: the time of an example depends on how busy the machine is.
+# Slow tests and mutation tests run all examples.
 settings.register_profile("few", max_examples=8, deadline=None)
 settings.register_profile("many", deadline=None)
 settings.load_profile("few")
 
 ROOMY_MB, FULL_MB = 380, 425
-"""A worker that takes more than the first looks for garbage; more than the second, scenes go."""
+"""Above the first limit a worker collects garbage; above the second it also drops scenes."""
 _CACHE = pytest.StashKey[str]()
 _LAST_MB = [0]
 _load = scene_uri._SpecPlace.load
@@ -36,14 +36,14 @@ _kept = lru_cache(maxsize=8)(_load)
 
 
 def _load_once(place: scene_uri._SpecPlace, scene_id: str) -> scene_uri.Scene:
-    """Demo homes and made ones are frozen: a worker's tests share them, and what is worked out."""
+    """Load a scene, sharing frozen demo and generated homes among the tests of a worker."""
     if place.prefix in ("demo:", "home:"):
         return _kept(replace(place, ids=()), scene_id)
     return _load(place, scene_id)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """One cache for all workers of a run, and for no other run: what is kept may be old code's."""
+    """Set up one cache folder for this run and its workers; an older one may be of older code."""
     scene_uri._SpecPlace.load = _load_once  # type: ignore[method-assign]
     if not hasattr(config, "workerinput"):
         config.stash[_CACHE] = os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(
@@ -59,7 +59,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of a test marked ``some(n)``, n parameters, spread evenly, are fast; the others are slow."""
+    """Mark all but n evenly spread parameters of a test marked ``some(n)`` as slow."""
     tests: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if item.get_closest_marker("some") is not None:
@@ -74,7 +74,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What is imported stays; to look through all of it for garbage is a fifth of the time."""
+    """Freeze imported objects, so that garbage collection does not scan them again."""
     _tidy()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
@@ -82,7 +82,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown() -> Iterator[None]:
-    """Homes, meshes and fields that nobody will ask for again are let go of, where they add up."""
+    """Free garbage, and then unused homes, meshes and fields, when memory grows."""
     yield
     if _memory_mb() > max(ROOMY_MB, _LAST_MB[0] + 40):
         _tidy()
@@ -108,7 +108,7 @@ def _forget_scenes() -> None:
 
 
 def _memory_mb() -> int:
-    """What this process holds now; 0 where the system does not say."""
+    """Return the resident memory of this process in MB; 0 if the system does not report it."""
     try:
         pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
     except OSError:
@@ -118,7 +118,7 @@ def _memory_mb() -> int:
 
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
-    """The folder of real scenes, or a skip that says how to get it."""
+    """Return the folder of real scenes; skip the test with instructions if it is not set."""
     where = os.environ.get("NAVLOOM_DATA")
     if not where:
         pytest.skip(
@@ -132,7 +132,7 @@ def data_dir() -> Path:
 
 @pytest.fixture
 def fresh_scenes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each load makes a scene of which nothing is worked out, as in the program itself."""
+    """Load a new scene each time, without cached results, as the program itself does."""
     monkeypatch.setattr(scene_uri._SpecPlace, "load", _load)
 
 
@@ -143,25 +143,25 @@ def _state_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _apart(monkeypatch: pytest.MonkeyPatch, _state_folder: Path) -> None:
-    """No test reads what another test, or the person at this machine, paid for or allowed."""
+    """Hide reply caches and saved state of other tests and of the user."""
     monkeypatch.setenv("NAVLOOM_NO_CACHE", "1")
     monkeypatch.setenv("XDG_STATE_HOME", str(_state_folder))
 
 
 ALONE = find_spec("navloom_worlds") is None
-"""Whether the world is not installed: then what needs it is left out, and says so."""
+"""True if navloom_worlds is not installed; tests that need it are then skipped."""
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
-    """Without the world a file that imports it is skipped."""
+    """Skip a file that imports navloom_worlds if it is not installed."""
     report = yield
     return _left_out(report, collector.path)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
-    """Without the world a test that fails for want of it is skipped."""
+    """Skip a test that fails because navloom_worlds is not installed."""
     report = yield
     return _left_out(report, item.path, marked=item.get_closest_marker("worlds") is not None)
 
