@@ -1,8 +1,8 @@
-"""What ``tests.behaviour.record`` does: a table of cases, each some commands, one a line.
+"""Table of cases for ``tests.behaviour.record``; each case is a list of commands, one per line.
 
-A command stands as it is typed behind ``navloom``, and ``< FILE`` behind it feeds it a file. A line
-that begins with ``!`` is for the shell. ``$DATA`` is ``$NAVLOOM_DATA``. Every case starts in a
-folder that holds ``FILES`` and nothing else.
+A command is written as it is typed after ``navloom``. ``< FILE`` after it feeds it a file. A line
+that begins with ``!`` runs in the shell. ``$DATA`` stands for ``$NAVLOOM_DATA``. Every case starts
+in a folder that contains ``FILES`` and nothing else.
 """
 
 from __future__ import annotations
@@ -116,17 +116,17 @@ FIRST_PROMPTS = [
     "judge calibrate reasoning demo: --n 8",
     "judge calibrate reasoning --n 8 --injections",
 ]
-"""Commands whose ``--dry-run`` shows the prompts of their first calls."""
+"""Commands whose ``--dry-run`` prints the prompts of their first calls."""
 SEVERAL = "--seed 3 --max-connections 4"
 
 
 def dry(lines: list[str], how: str) -> str:
-    """Ask for what a command would do."""
+    """Return the dry-run commands of some command lines."""
     return "\n".join(f"{line} --out q --dry-run {how}" for line in lines)
 
 
 def crafted(spec: str, kind: str, n: int, model: str, more: str = "") -> str:
-    """Make a dataset, export it, check it."""
+    """Return commands that make a dataset, export it and validate it."""
     return f"""
         synth {kind} {spec} --n {n} {SEVERAL} --model builtin/{model} {more} --out runs/a
         export runs/a --out tasks.jsonl
@@ -135,7 +135,7 @@ def crafted(spec: str, kind: str, n: int, model: str, more: str = "") -> str:
 
 
 def asked(spec: str, n: int, model: str, more: str = "") -> str:
-    """Make questions for CapNav."""
+    """Return commands that generate CapNav questions and report on them."""
     return f"""
         synth capnav {spec} --questions {n} {SEVERAL} --model builtin/{model} {more} --out runs/a
         report runs/a
@@ -143,7 +143,7 @@ def asked(spec: str, n: int, model: str, more: str = "") -> str:
 
 
 def walked(task: str, *settings: str) -> str:
-    """Put navigators through a task, one run a setting; compare each with the first."""
+    """Return one evaluation of a task per setting, and comparisons of each with the first."""
     runs = [f"eval {task} {each} --out runs/{at}" for at, each in enumerate(settings)]
     return "\n".join([*runs, *(f"compare runs/0 runs/{at}" for at in range(1, len(settings)))])
 
@@ -441,7 +441,7 @@ CASES: dict[str, str] = {
         judge trace reasons.jsonl --rubric no.yaml
     """,
 }
-"""Cases by name, and the commands of each."""
+"""Commands of each case, by its name."""
 
 CALL, FIT = "(the first tool, called)", "(the least that fits)"
 SERVED = "--model vllm/served --max-retries 0"
@@ -510,4 +510,4 @@ WIRES: dict[str, tuple[tuple[str | int, ...], str]] = {
         """,
     ),
 }
-"""Cases with a model server: what it says, over and over in this order, and the commands."""
+"""Cases with a model server: its replies, repeated in this order, and the commands."""

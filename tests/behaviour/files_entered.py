@@ -1,17 +1,19 @@
-"""How many files one command enters: ``python -m tests.behaviour.files_entered [--list]``.
+"""Count the files that one command enters: ``python -m tests.behaviour.files_entered [--list]``.
 
-A file counts when a function, method, lambda or comprehension that stands in a file of a package
-(``navloom/``, ``worlds/navloom_worlds/``) is called, in any thread. Import bodies are left out:
-module and class bodies, and whatever is called while the body of a module of Navloom runs
-(decorators, tables made once). What ``dataclass`` and pydantic generate stands in no file. Each
-case has a process and a home of its own, no cache of replies, as in the tests, and its homes,
-meshes and sights in the cache, for it is done once before. It comes in by the command line alone:
+A file counts if a function, method, lambda or comprehension defined in a file of a package
+(``navloom/``, ``worlds/navloom_worlds/``) is called, in any thread. Code that runs at import is
+left out: module and class bodies, and all calls made while the body of a Navloom module runs
+(decorators, tables built once). Code that ``dataclass`` and pydantic generate belongs to no file.
 
-- synth: one sample of ``navloom synth single demo:house``, from the words typed to the exit code;
+Each case has its own process and home folder, without a reply cache, as in the tests. Its homes,
+meshes and visibility are in the cache, because the case runs once before. A case enters through the
+command line only:
+
+- synth: one sample of ``navloom synth single demo:house``, from the command to the exit code;
 - eval: one episode of ``navloom eval scene demo:house``, likewise;
-- chat: one message to ``navloom chat demo:house``, from the reading of it to the robot's answer;
+- chat: one message to ``navloom chat demo:house``, from reading it to the robot's answer;
 - page: one episode of a finished ``navloom eval scene home:1`` in the app of ``navloom view``: the
-  five documents that a browser asks for.
+  five documents that a browser requests.
 
 ``--list`` adds the files in the order of their first calls, with their calls and functions.
 """
@@ -41,7 +43,7 @@ PACKAGES = (
 )
 MESSAGE, REPLY = "go to the kitchen\n", "robot: "
 LIMITS = tomllib.loads((REPOSITORY / "tests" / "budget.toml").read_text("utf-8"))["entered"]
-"""The most files of a case; ``tests/test_structure.py`` holds them."""
+"""Maximum number of files per case, checked by ``tests/test_structure.py``."""
 WORDS = {
     "synth": "synth single demo:house --n 1 --model builtin/heuristic --out first --display none",
     "eval": "eval scene demo:house --n 1 --agent heuristic",
@@ -49,23 +51,23 @@ WORDS = {
     "page": "view run",
 }
 BEFORE = "eval scene home:1 --n 1 --agent heuristic --out run --display none"
-"""What is done for the page, uncounted, in a process of its own."""
+"""Command that prepares the run of the page case; it is not counted."""
 
 Calls = dict[str, Counter[str]]
-"""For each file, in order of first calls, how often each of its functions was called."""
+"""Number of calls of each function, by file, in the order of first calls."""
 
 
 def _short(file: str) -> str:
-    """A file below its package; of the world below ``worlds``."""
+    """Return a file's path relative to its package; of navloom_worlds, relative to ``worlds``."""
     return file.removeprefix(PACKAGES[0]).removeprefix(f"{REPOSITORY / 'worlds'}{os.sep}")
 
 
 class Profiler(threading.local):
-    """What ``sys.setprofile`` calls; how deep in imports it is, every thread has for itself."""
+    """Profile function for ``sys.setprofile``; each thread has its own import depth."""
 
     calls: Calls = {}  # noqa: RUF012  shared by all threads
     on = False
-    """Written on the class, so that all threads see it."""
+    """Set on the class, so that all threads share it."""
 
     def __init__(self) -> None:
         self.importing = 0
@@ -87,7 +89,7 @@ class Profiler(threading.local):
 
 
 class Person(io.StringIO):
-    """A stdin with one message: whoever takes it starts the count."""
+    """Stdin with one message; reading it starts the count."""
 
     def read(self, size: int | None = -1, /) -> str:
         Profiler.on = True
@@ -99,7 +101,7 @@ class Person(io.StringIO):
 
 
 class Screen(io.StringIO):
-    """A stdout: the robot's first answer ends the count."""
+    """Stdout; the robot's first answer ends the count."""
 
     def write(self, text: str, /) -> int:
         if text.startswith(REPLY):
@@ -108,7 +110,7 @@ class Screen(io.StringIO):
 
 
 def count(case: str) -> Calls:
-    """The files that a case enters, counted in this very process."""
+    """Count the calls of a case in this process, by file."""
     profiler, screen = Profiler(), Screen()
     sys.argv, sys.stdin = ["navloom", *WORDS[case].split()], Person(MESSAGE)
     Profiler.on = case not in ("chat", "page")
@@ -129,7 +131,7 @@ def count(case: str) -> Calls:
 
 
 def look() -> int:
-    """Ask for an episode's page as a browser does that was given its address."""
+    """Request the documents of an episode's page, as a browser does."""
     from starlette.testclient import TestClient
 
     from navloom.web.app import make_app
@@ -156,7 +158,7 @@ def look() -> int:
 
 
 def measure(case: str) -> Calls:
-    """The files that a case enters, counted in a process and a home of its own."""
+    """Count the calls of a case in a new process with its own home folder, by file."""
     with tempfile.TemporaryDirectory() as root:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("NAVLOOM_", "XDG_"))}
         told = {
@@ -165,7 +167,7 @@ def measure(case: str) -> Calls:
             "NAVLOOM_CACHE": root,
         }
         for name in ("before", "counted"):
-            # The page is of the run that was made before, the others begin anew.
+            # The page case shows the run made before; the other cases start in a new folder.
             home = Path(root, "home" if case == "page" else name)
             home.mkdir(exist_ok=True)
             words = ["-m", __spec__.name, "--case", case]
@@ -183,7 +185,7 @@ def measure(case: str) -> Calls:
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the table of cases and their numbers of files."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--list", action="store_true", help="the files, too")
     parser.add_argument("--case", choices=WORDS, help=argparse.SUPPRESS)

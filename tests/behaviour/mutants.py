@@ -1,21 +1,21 @@
-"""Seeded mutants of the product's rules: ``python -m tests.behaviour.mutants --seed 7 --n 60``.
+"""Mutation testing of the rules, by seed: ``python -m tests.behaviour.mutants --seed 7 --n 60``.
 
-A mutant is the package with one small mistake in a module that decides something: ``<`` for ``<=``,
-``and`` for ``or``, 5 for 4. Tests worth their place fail with it (*killed*); a mutant that lives is
-either equivalent or a test that is missing. ``--list`` shows the draw and runs nothing.
+A mutant is the package with one small mistake in a module of rules: ``<`` for ``<=``, ``and`` for
+``or``, 5 for 4. Useful tests fail with it (*killed*). A mutant that lives is either equivalent or
+shows a missing test. ``--list`` prints the drawn mutants and runs nothing.
 
-Why not a library: mutmut 3.8 leaves constants of modules alone, and has no sample and no seed
-(boxed/mutmut#306); it wraps every function, which tools and pydantic models made from signatures do
-not survive. cosmic-ray 8.7 mutates the work tree in place, runs one test command for all mutants,
-and draws none either. What is left of both would be the list of operators below.
+Libraries do not fit. mutmut 3.8 does not mutate constants of modules, and has no sample and no seed
+(boxed/mutmut#306). It wraps every function, which breaks tools and pydantic models made from
+signatures. cosmic-ray 8.7 mutates the work tree in place, runs one test command for all mutants,
+and draws no sample either. Only the list of operators below would remain of both.
 
-* Whom: ``RULES``, the one place to edit when modules move. At most three mutants a file. The draw
-  goes by what a mutant says, not by where it is: a module that only moved keeps its mutants.
-* By whom: test files that import the module, directly or over others; the nearest go first. Tests
-  marked ``slow`` are left out. What the nearest files do not see is asked of the others, until the
-  budget is spent.
-* Where: in a copy of the tree, never in the tree. In the end every killer runs once more without
-  its mutant; one that fails then too proves nothing, and its mutants count as alive.
+* Modules: ``RULES`` lists them, the one place to edit when modules move. A file gets at most three
+  mutants. The draw depends on the text of a mutant, not on its place, so a module that only moved
+  keeps its mutants.
+* Tests: the test files that import the module, directly or indirectly, nearest first. Tests marked
+  ``slow`` are left out. If the nearest files pass, the others run until the budget is spent.
+* Isolation: mutants are written to a copy of the tree. At the end every test that killed a mutant
+  runs once without it. If it fails then too, its mutants count as alive.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from queue import SimpleQueue
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = {"navloom": "navloom", "navloom_worlds": "worlds/navloom_worlds"}
-"""Each package and its folder."""
+"""Folder of each package."""
 RULES = {
     "navloom/tools": "model_output",
     "navloom/tools/capnav": "[a-s]*",
@@ -67,10 +67,10 @@ RULES = {
     "worlds/navloom_worlds/homes": "viewpoint_placement",
     "navloom/sim": "caption_composer",
 }
-"""Folders of the packages, and globs of the modules in them where something is decided."""
+"""Folders of the packages, and globs of the modules in them that contain rules."""
 MOST_A_FILE = 3
 NEAREST = 6
-"""Test files that run first, by themselves: most mutants end there."""
+"""Number of test files that run first; they kill most mutants."""
 BUDGET_S = 180.0
 TEST_S = 90
 
@@ -82,12 +82,12 @@ ARITHMETIC = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: as
 CALLS = {"min": "max", "max": "min", "any": "all", "all": "any"}
 SPOKEN = {"print", "warn", "debug", "info", "warning", "error", "exception", "log", "echo"}
 QUIET = re.compile(r"timeout|maxsize|indent|stacklevel|width|__all__", re.IGNORECASE)
-"""What is set by these names is no rule: waiting, caching, looks."""
+"""Names of settings that are not rules: timeouts, caches, layout."""
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One mistake: ``start`` to ``end`` (bytes) of a file replaced by ``text``."""
+    """One mistake: bytes ``start`` to ``end`` of a file replaced by ``text``."""
 
     file: str
     line: int
@@ -96,26 +96,26 @@ class Mutant:
     end: int
     text: str
     key: str
-    """What the draw goes by: the function, what was there, and which of several equal ones."""
+    """Key of the draw: the function, the original code, and its number among equal ones."""
 
     def of(self, source: bytes) -> bytes:
-        """The file with the mistake in it."""
+        """Return the source of the file with the mistake in it."""
         return source[: self.start] + self.text.encode() + source[self.end :]
 
 
 @dataclass
 class Fate:
-    """What became of a mutant: ``by`` is the test that failed, ``None`` where all passed."""
+    """Result of a mutant: ``by`` is the test that failed, ``None`` if all passed."""
 
     mutant: Mutant
     by: str | None
     seconds: float
     whole: bool = True
-    """Whether every test file that reaches the module had its turn."""
+    """True if every test file that reaches the module was run."""
 
 
 def changes(node: ast.AST) -> Iterator[ast.AST]:
-    """``node`` made wrong, in every way that there is."""
+    """Yield ``node`` with each possible mistake."""
 
     def with_(**fields: object) -> ast.AST:
         other = copy.copy(node)
@@ -133,7 +133,7 @@ def changes(node: ast.AST) -> Iterator[ast.AST]:
             yield operand
         case ast.AugAssign(op=op) | ast.BinOp(op=op) if type(op) in ARITHMETIC:
             sides = [getattr(node, name, None) for name in ("left", "right", "value")]
-            # Texts put together, and paths: the mutant would only be a crash.
+            # For string concatenation and paths the mutant would only crash.
             if not any(
                 isinstance(s, ast.JoinedStr | ast.List | ast.Tuple) or _text(s) for s in sides
             ):
@@ -151,7 +151,7 @@ def changes(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_rule(value: float) -> bool:
-    """No bound of memory, of which one more is nothing, and no guard of a sum's last bits."""
+    """Check that a number is no large limit and no tolerance for rounding errors."""
     return not isinstance(value, bool) and (value == 0 or 1e-5 < value < 1e6)
 
 
@@ -160,7 +160,7 @@ def _text(node: ast.AST | None) -> bool:
 
 
 def _parts(node: ast.AST) -> Iterator[ast.AST]:
-    """What of a node may hold rules: no annotations, decorators, messages, or quiet settings."""
+    """Yield the parts of a node that may hold rules, without annotations, messages and settings."""
     match node:
         case ast.JoinedStr() | ast.Raise() | ast.Assert():
             return
@@ -187,7 +187,7 @@ def _parts(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def mutants_of(file: str, source: bytes) -> list[Mutant]:
-    """Every mutant of one module."""
+    """Return all mutants of one module."""
     starts = [0]
     for row in source.splitlines(keepends=True):
         starts.append(starts[-1] + len(row))
@@ -220,7 +220,7 @@ def _short(text: str) -> str:
 
 
 def modules() -> list[Path]:
-    """The files of ``RULES``; a glob that names nothing is an error, for modules do move."""
+    """Return the files of ``RULES``; raise an error for a glob that matches nothing."""
     found: list[Path] = []
     for folder, names in RULES.items():
         for name in names.split():
@@ -232,7 +232,7 @@ def modules() -> list[Path]:
 
 
 def draw(seed: int, n: int) -> list[Mutant]:
-    """``n`` mutants, at most ``MOST_A_FILE`` of one file; the same seed draws the same."""
+    """Draw ``n`` mutants, at most ``MOST_A_FILE`` per file, the same for the same seed."""
     lots = []
     for path in modules():
         places: dict[str, list[Mutant]] = defaultdict(list)
@@ -251,7 +251,7 @@ def draw(seed: int, n: int) -> list[Mutant]:
 
 
 def importers() -> dict[str, set[str]]:
-    """By file of the package or the tests, the files that import it; a name in quotes counts."""
+    """Return, by file, the files that import it; a module name in a string counts as an import."""
     files: dict[str, str] = {}
     for folder in (*PACKAGES.values(), "tests", "worlds/tests"):
         for path in sorted((ROOT / folder).rglob("*.py")):
@@ -277,7 +277,10 @@ def importers() -> dict[str, set[str]]:
 
 
 def seen_by(file: str, back: dict[str, set[str]]) -> list[str]:
-    """The test files that reach a module, nearest first; those of its name before all others."""
+    """Return the test files that reach a module, nearest first.
+
+    A test file with a name like the module's comes two steps earlier.
+    """
     steps, queue = {file: 0}, deque([file])
     while queue:
         here = queue.popleft()
@@ -296,7 +299,7 @@ def seen_by(file: str, back: dict[str, set[str]]) -> list[str]:
 
 
 def pytest(tree: Path, tests: list[str], budget_s: float, *more: str) -> tuple[int | None, str]:
-    """Runs tests in a tree: the exit status (``None``: out of time), and what was said."""
+    """Run tests in a tree; return the exit status (``None``: out of time) and the output."""
     command = [sys.executable, "-m", "pytest", *more, "-vv", "-rfE", "--tb=no", "-m", "not slow"]
     command += [
         "-pno:cacheprovider",
@@ -324,12 +327,12 @@ def pytest(tree: Path, tests: list[str], budget_s: float, *more: str) -> tuple[i
 
 
 def failures_in(said: str) -> list[str]:
-    """The tests that failed, or could not be collected, as pytest's summary names them."""
+    """Return the tests that failed or could not be collected, from pytest's summary."""
     return re.findall(r"^(?:FAILED|ERROR) (\S+?\.py(?:::\w+)*)", said, re.MULTILINE)
 
 
 def try_out(mutant: Mutant, tree: Path, tests: list[str], budget_s: float) -> Fate:
-    """Runs the tests of a mutant until one fails or there is no time left."""
+    """Run the tests of a mutant until one fails or the time is over."""
     path, began = tree / mutant.file, time.monotonic()
     path.write_bytes(mutant.of((ROOT / mutant.file).read_bytes()))
     by, status = None, 0
@@ -341,7 +344,7 @@ def try_out(mutant: Mutant, tree: Path, tests: list[str], budget_s: float) -> Fa
                 if status in (1, 2):
                     by = (failures_in(said) or ["?"])[0]
                 elif status == 3 and time.monotonic() - began >= TEST_S:
-                    # An endless loop whose alarm broke pytest's own report: the test it was in.
+                    # An endless loop whose timeout broke pytest's report: blame the last test.
                     by = (re.findall(r"^(\S+?\.py(?:::\w+)+)", said, re.M) or some)[-1]
                 elif status not in (0, 5, None):
                     raise SystemExit(f"pytest ended with {status} for {mutant}:\n{said}")
@@ -351,7 +354,7 @@ def try_out(mutant: Mutant, tree: Path, tests: list[str], budget_s: float) -> Fa
 
 
 def line_of(fate: Fate) -> str:
-    """A mutant and its fate in one line."""
+    """Format a mutant and its result as one line."""
     lived = "LIVED" if fate.whole else "LIVED (not all tests in the time given)"
     mutant = fate.mutant
     end = f"killed by {fate.by}" if fate.by else lived
@@ -359,7 +362,7 @@ def line_of(fate: Fate) -> str:
 
 
 def run(drawn: list[Mutant], jobs: int, budget_s: float) -> list[Fate]:
-    """Tries all of them, a copy of the tree a job, and doubts every killer once."""
+    """Run all mutants, with one copy of the tree per job, and recheck every killing test once."""
     back = importers()
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         free: SimpleQueue[Path] = SimpleQueue()
@@ -391,7 +394,7 @@ def run(drawn: list[Mutant], jobs: int, budget_s: float) -> list[Fate]:
 
 
 def main() -> int:
-    """The command: 0 where at most one mutant in twelve lives (55 of 60 are killed)."""
+    """Run the command; return 0 if at most one mutant in twelve lives (55 of 60 are killed)."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--n", type=int, default=60)

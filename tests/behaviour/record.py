@@ -1,30 +1,31 @@
-"""Record what the product does, to show later that it still does the same, to the byte.
+"""Record the behaviour of the product, and compare recordings byte by byte.
 
     python -m tests.behaviour.record OUT [--only NAME ...] [--jobs N]
     python -m tests.behaviour.record --compare OLD NEW
 
-Needs ``NAVLOOM_DATA``. The product is driven by its command line alone, each command a process of
-its own, so that every module behind it may move. Which product it is, PYTHONPATH says; without one
-it is the checkout that this file stands in. A case (``tests.behaviour.cases`` is the table) is a
-list of commands in a new folder of fixed layout, with a home of its own, and leaves in OUT/CASE:
+Needs ``NAVLOOM_DATA``. The product runs through its command line only, with one process per
+command, so that every module behind it may move. PYTHONPATH selects the product; without it, the
+checkout of this file is used. A case (``tests.behaviour.cases`` is the table) is a list of commands
+in a new folder of fixed layout, with its own home folder. It leaves in OUT/CASE:
 
     NN-COMMAND.txt   the command, its exit code, stdout and stderr
     files.txt        the name of every file that it left
-    files/           those files: text as it is, pictures by their digest
-    wire.jsonl       what was sent to the model's server, where the case has one
+    files/           those files: text unchanged, images as digests
+    wire.jsonl       the requests to the model server, if the case has one
 
-What varies between two recordings of one version is taken out, and nothing else: the clock stands
-still for the product (every duration is 0); paths become $ROOT and $DATA, a server's port $PORT;
-names of folders that hash a path lose the hash; lines of samples and errors are sorted by id;
-run.json goes without date, git state and versions; of databases and locks only the names are kept,
-and of the cache only replies.
-One sample is under way at a time unless a case says more, since the order in which samples end
-moves an evaluation's intervals. A recording quotes the data that it was made from, whose terms
-forbid passing it on: it belongs in no repository.
+Only what varies between two recordings of one version is removed. The clock stands still for the
+product (every duration is 0). Paths become $ROOT and $DATA, and a server's port $PORT. Folder names
+lose hashes of paths. Lines of samples and errors are sorted by id. run.json is kept without date,
+git state and versions. Of databases and locks only the names are kept, and of the cache only
+replies.
 
-``--compare`` compares what recordings say, not how it is laid out. Of a command's output and of
-markdown it takes the cells of each table row and the words of each paragraph, in any order; of a
-page and of report.json the words; of any other file the bytes. It leaves images out.
+One sample runs at a time unless a case says more, because the order in which samples end changes an
+evaluation's intervals. A recording quotes the data that it was made from, whose terms forbid
+redistribution. Do not commit it to a repository.
+
+``--compare`` compares the content of recordings, not the layout. A command's output and markdown
+are compared as table cells per row and words per paragraph, in any order. Pages and report.json are
+compared as words, and other files as bytes. Images are left out.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ sys.argv = ["navloom", *asked["words"]]
 from navloom.cli.main import main
 sys.exit(main())
 """
-"""A process that has imported what takes long and is not the product's, and forks for a command."""
+"""Program that imports slow third-party packages once and forks for each command."""
 HEAVY = """numpy scipy.sparse.csgraph scipy.spatial scipy.stats networkx shapely pydantic jsonschema
 jinja2 yaml rich.console rich.table typer langsmith langchain_core.messages langgraph.graph
 langgraph.checkpoint.sqlite.aio langchain_openai langchain_anthropic shapely.ops
@@ -105,21 +106,21 @@ VOLATILE = (
 )
 TEXTS = {".txt", ".md", ".html", ".json", ".jsonl", ".yaml", ".svg", ".csv"}
 MADE = re.compile(r"home/\.cache/navloom/(?!replies/)\w+/")
-"""What the code made for itself: keys hold the code, so no other version has them."""
+"""Cached results of the code; their keys include the code, so they differ by version."""
 NAMES_ONLY = {".sqlite", ".sqlite-wal", ".sqlite-shm", ""}
 HERE = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a case runs: its folder, its environment, and what its paths are called."""
+    """Folder, environment and path names of a running case."""
 
     folder: Path
     env: Mapping[str, str]
     names: Mapping[str, str]
 
     def plain(self, text: str) -> str:
-        """A text without what varies."""
+        """Replace the parts of a text that vary between recordings."""
         for path, name in self.names.items():
             text = text.replace(path, name)
         for pattern, instead in VOLATILE:
@@ -128,7 +129,7 @@ class Place:
 
 
 def environment(root: Path, home: Path) -> dict[str, str]:
-    """An environment in which nothing of the person's own is left."""
+    """Return an environment without any of the user's own settings."""
     kept = {key: os.environ[key] for key in ("PATH", "TMPDIR") if key in os.environ}
     return kept | {
         "PYTHONPATH": os.environ.get("PYTHONPATH") or str(HERE),
@@ -146,7 +147,7 @@ def environment(root: Path, home: Path) -> dict[str, str]:
 
 
 def least(schema: Mapping[str, Any]) -> Any:
-    """A small value that a JSON schema allows, near enough."""
+    """Return a small value that a JSON schema allows, approximately."""
     if "const" in schema or schema.get("enum"):
         return schema["const"] if "const" in schema else schema["enum"][0]
     if options := schema.get("anyOf") or schema.get("oneOf"):
@@ -164,7 +165,7 @@ def least(schema: Mapping[str, Any]) -> Any:
 
 
 def replied(body: Mapping[str, Any], reply: str, number: int) -> dict[str, Any]:
-    """A reply in the form that OpenAI's and Anthropic's clients read, each taking its own keys."""
+    """Return a reply that has the keys of both OpenAI's and Anthropic's responses."""
     tools = body.get("tools") or []
     schema = ((body.get("response_format") or {}).get("json_schema") or {}).get("schema")
     chosen = tools[{CALL: slice(0, 1), FIT: slice(-1, None)}.get(reply, slice(0))]
@@ -190,7 +191,7 @@ def replied(body: Mapping[str, Any], reply: str, number: int) -> dict[str, Any]:
 
 @contextmanager
 def served(replies: tuple[str | int, ...], log: list[str]) -> Iterator[int]:
-    """A model server on a port of its own, which writes down what it is asked."""
+    """Start a model server on a free port that logs its requests, and yield the port."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -226,7 +227,7 @@ def served(replies: tuple[str | int, ...], log: list[str]) -> Iterator[int]:
 
 
 def record_case(name: str, root: Path, out: Path, launcher: Launcher) -> float:
-    """Run a case in ``root`` and write what it did to ``out``; the seconds it took."""
+    """Run a case in ``root``, write its recording to ``out``, and return the seconds it took."""
     began, folder, to = time.monotonic(), root / name, out / name
     for file, text in FILES.items():
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
@@ -256,7 +257,7 @@ def record_case(name: str, root: Path, out: Path, launcher: Launcher) -> float:
 
 
 class Launcher:
-    """Runs commands of the product, one at a time."""
+    """Process that runs commands of the product, one at a time."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
         command = [sys.executable, "-c", LAUNCH, *HEAVY.split()]
@@ -264,11 +265,11 @@ class Launcher:
         self._process = subprocess.Popen(command, env=dict(env), bufsize=1, **pipes)
 
     def close(self) -> None:
-        """End it."""
+        """End the process."""
         self._process.communicate()
 
     def run(self, words: list[str], fed: str, place: Place) -> tuple[int, str, str]:
-        """Run ``navloom WORDS``; the exit code, stdout and stderr."""
+        """Run ``navloom WORDS`` and return the exit code, stdout and stderr."""
         assert self._process.stdin
         assert self._process.stdout
         said = [place.folder.parent / f"{place.folder.name}.{n}" for n in (1, 2)]
@@ -282,7 +283,7 @@ class Launcher:
 
 
 def run_lines(lines: str, place: Place, to: Path, launcher: Launcher) -> None:
-    """Run the commands of a case, one after another, and write what each said."""
+    """Run the commands of a case one after another, and write the output of each."""
     for number, line in enumerate(filter(None, map(str.strip, lines.split("\n"))), 1):
         if line.startswith("!"):
             subprocess.run(line[1:], shell=True, cwd=place.folder, check=True)
@@ -299,7 +300,7 @@ def run_lines(lines: str, place: Place, to: Path, launcher: Launcher) -> None:
 
 
 def keep_files(place: Place, to: Path) -> None:
-    """Keep what a case left in its folder."""
+    """Keep the files that a case left in its folder."""
     found = {str(path.relative_to(place.folder)): path for path in place.folder.rglob("*")}
     kept = {name: path for name, path in found.items() if path.is_file() and not MADE.match(name)}
     names, files = sorted(kept), [kept[name] for name in sorted(kept)]
@@ -317,7 +318,7 @@ def keep_files(place: Place, to: Path) -> None:
 
 
 def plain_lines(name: str, text: str) -> str:
-    """A run's own files without what is different in every session."""
+    """Remove from a run's files what differs between sessions."""
     if name == "run.json":
         made = json.loads(text)
         gone = ("created", "git", "versions", "navloom", "line_check", "command")
@@ -335,7 +336,7 @@ def write(path: Path, text: str) -> None:
 
 
 def record(out: Path, only: list[str], jobs: int) -> int:
-    """Record every case that ``only`` names (patterns), or all."""
+    """Record all cases, or those that match the patterns in ``only``."""
     every = [*CASES, *WIRES]
     names = [name for name in every if not only or any(fnmatch(name, each) for each in only)]
     if not names:
@@ -368,16 +369,16 @@ IMAGES = (".png", ".jpg", ".jpeg", ".svg", ".mp4")
 _CELLS = re.compile(r"(?<!\\)\||[│┃]|\s{2,}")
 _FRAME = re.compile(r"[\s│┃|:\-─━═┌┐└┘├┤┬┴┼┏┓┗┛┡┩╇┳┻╋╭╮╰╯+]+")
 _WHEN = re.compile(r"\d{4}-\d\d-\d\d(T\S+)?|\d\d:\d\d")
-"""When a run was made, as a page has it."""
+"""Date and time of a run on a page."""
 _ESCAPE = re.compile(r"\\([\\|`])")
 
 
 def said_by(name: str, data: bytes) -> list[str]:
-    """What a file says, however it is laid out, as lines whose order does not count.
+    """Return the content of a file, without its layout, as lines in any order.
 
     Args:
-        name: of the file, whose ending says how it is read.
-        data: its content.
+        name: name of the file; its suffix selects how it is read.
+        data: content of the file.
     """
     path = Path(name.removesuffix(".sha256"))
     if path.suffix in IMAGES:
@@ -396,7 +397,7 @@ def said_by(name: str, data: bytes) -> list[str]:
 
 
 def _words(value: Any) -> Iterator[str]:
-    """The words of a page: all texts in its documents, but names of blocks, images and drawings."""
+    """Yield the words of all texts in a page's documents, without block names and images."""
     if isinstance(value, dict):
         for key, each in value.items():
             if key != "block":
@@ -409,7 +410,7 @@ def _words(value: Any) -> Iterator[str]:
 
 
 def _rows(text: str) -> Iterator[str]:
-    """Rows of tables, cell by cell, and paragraphs; a JSON value stays line by line."""
+    """Yield table rows, cell by cell, and paragraphs; a JSON value stays line by line."""
     held: list[str] = []
     row: list[str] = []
     for line in [*text.split("\n"), ""]:
@@ -423,7 +424,7 @@ def _rows(text: str) -> Iterator[str]:
             yield " ".join(held)
             held = []
         if row:
-            # A wrapped cell of a drawn table goes on in a row without a name.
+            # A wrapped cell of a drawn table continues in a row without a name.
             row = [f"{old} {new}".strip() for old, new in zip(row, cells, strict=False)]
         elif table:
             row = cells
@@ -432,14 +433,14 @@ def _rows(text: str) -> Iterator[str]:
 
 
 def _plain(cell: str) -> str:
-    """A cell without what markdown escapes in it; a rule between rows is none."""
+    """Return a cell without markdown escapes; empty for a rule between rows."""
     if _FRAME.fullmatch(cell):
         return cell.strip() if cell.strip() in ("-", "–", "+") else ""
     return " ".join(_ESCAPE.sub(r"\1", cell).replace("&lt;", "<").split())
 
 
 def compare(old: Path, new: Path) -> int:
-    """Print how two recordings differ in what they say; 1 if they do."""
+    """Print the differences of two recordings; return 1 if there are any."""
     sides = [{str(p.relative_to(side)): p for p in side.rglob("*") if p.is_file()}
              for side in (old, new)]  # fmt: skip
     names = sorted(
@@ -465,7 +466,7 @@ def compare(old: Path, new: Path) -> int:
 
 
 def shown(lines: list[str]) -> list[str]:
-    """Lines short enough to look at: JSON in one line is broken at its keys."""
+    """Split lines to a readable length; JSON on one line is split at its keys."""
     return [part for line in lines for part in re.sub(r', (?=["{\[])', ",\n", line).split("\n")]
 
 
@@ -478,7 +479,7 @@ def print_difference(old: list[str], new: list[str], most: int = 20) -> None:
 
 
 def main() -> int:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.behaviour.record", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("out", nargs="?", type=Path, help="where to write the recording")

@@ -1,4 +1,4 @@
-"""The mutants themselves: drawn alike by the same seed, each one mistake in what decides."""
+"""Tests of the mutation testing tool: seeded draws, and one mistake per mutant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``record --compare`` overlooks, and what it must not."""
+"""Tests of ``record --compare``: which differences it ignores, and which it must report."""
 
 from __future__ import annotations
 
