@@ -1,1 +1,1 @@
-"""The product under attack: ``python -m tests.attack``, a row a way in, counted and said."""
+"""Attacks on the product: ``python -m tests.attack`` prints one counted row per attack."""

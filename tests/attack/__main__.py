@@ -1,7 +1,7 @@
-"""``python -m tests.attack``: try every way in that is known, and print what held.
+"""``python -m tests.attack``: try every known attack, and print the promises that held.
 
-``--only`` takes a part of a row's name, ``--share`` tries as few times as ``make test-slow`` does.
-The exit code is 1 where anything got through; what did is printed below its row.
+``--only`` selects rows by a part of their name. ``--share`` tries as few times as ``make
+test-slow``. The exit code is 1 if any attack got through. Its findings are printed below its row.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tests.attack.rows import ATTACKS
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Carry out the attacks that were asked for, and print a row each."""
+    """Carry out the selected attacks and print a row for each."""
     parser = argparse.ArgumentParser(prog="python -m tests.attack", description=__doc__)
     parser.add_argument("--only", default="", metavar="NAME", help="rows with this in their name")
     parser.add_argument("--share", action="store_true", help="as few tries as make test-slow")

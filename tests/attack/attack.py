@@ -1,4 +1,4 @@
-"""What an attack is: many tries at one promise, each of which holds or got through."""
+"""Definition of an attack: many tries at one promise, each of which holds or gets through."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ _MOST_SHOWN = 5
 _MOST_LINE = 300
 
 Tries = Callable[[Path, random.Random, int], Iterator[str | None]]
-"""From an empty folder, dice and a number of tries, one outcome a try: None where the promise held,
-else one line that says what got through."""
+"""Function from an empty folder, a random generator and a number of tries to one outcome per try:
+None if the promise held, else one line that says what got through."""
 
 
 @dataclass(frozen=True)
 class Attack:
-    """A way in, and how it is tried.
+    """One attack, and its numbers of tries.
 
     Attributes:
-        name: of the row.
+        name: name of the row.
         promise: what must hold, in a few words.
-        tries: see `Tries`. Where the ways are a list, all of them are tried, however many were
-            asked for.
-        whole: tries in ``python -m tests.attack``.
-        share: tries in ``make test-slow``; 0 where what is promised is a time: that says how busy
-            a machine is.
+        tries: see `Tries`. If the cases are a fixed list, all of them may be tried, whatever number
+            was asked for.
+        whole: number of tries in ``python -m tests.attack``.
+        share: number of tries in ``make test-slow``; 0 if the promise is a time, which depends on
+            the load of the machine.
     """
 
     name: str
@@ -40,13 +40,13 @@ class Attack:
 
 @dataclass(frozen=True)
 class Row:
-    """What came of an attack.
+    """Result of an attack.
 
     Attributes:
-        attack: which.
-        tried: how many tries there were.
-        through: what got through, a line each.
-        seconds: by the clock.
+        attack: the attack.
+        tried: number of tries.
+        through: what got through, one line each.
+        seconds: wall time.
     """
 
     attack: Attack
@@ -61,13 +61,13 @@ class Row:
 
     @property
     def said(self) -> str:
-        """The first of what got through, for whoever mends it."""
+        """First findings, for debugging."""
         shown = [f"    {line[:_MOST_LINE]}" for line in self.through[:_MOST_SHOWN]]
         return "\n".join(shown)
 
 
 def carry_out(attack: Attack, tries: int, seed: int) -> Row:
-    """Try an attack so many times in a folder of its own, with dice of its own."""
+    """Carry out an attack in its own folder with its own random generator."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         # A text seeds the same dice in every process; a tuple or a hash would not.

@@ -1,6 +1,6 @@
-"""The kinds of files that users hand over, each written small, and the commands that read it.
+"""Kinds of input files, a small example of each, and the commands that read it.
 
-Where `NAVLOOM_DATA` is set, some are real ones, cut small.
+If `NAVLOOM_DATA` is set, some are real files, cut to a small size.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ _WALK = "--agent random --max-steps 3 --display none --model builtin/random"
 
 @dataclass(frozen=True)
 class Handed:
-    """A kind of file.
+    """One kind of input file.
 
     Attributes:
-        name: in the table.
-        write: makes some in the folder that it is called in.
-        ways: how each file is changed, by a pattern of its name; the first that fits.
-        commands: lines that read them; ``{file}`` is the one that was changed, ``{stem}`` its name
-            without an ending, ``{top}`` the first folder of its path.
-        slow: likewise, tried seldom.
-        readers: what the commands read such files with, as ``module:function`` and its arguments;
-            tried as often as commands.
-        typed: what is typed where a command asks.
+        name: name in the table.
+        write: writes examples into the current folder.
+        ways: mutators of each file, by a pattern of its name; the first match counts.
+        commands: command lines that read them. ``{file}`` is the changed file, ``{stem}`` its name
+            without suffix, ``{top}`` the first folder of its path.
+        slow: slow command lines, tried rarely.
+        readers: functions that commands read such files with, as ``module:function`` and its
+            arguments; tried as often as commands.
+        typed: lines that are typed where a command asks.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Handed:
 
 
 def done(words: str) -> None:
-    """Run a command that must do what it says."""
+    """Run a command and require that it succeeds."""
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         code = main(words.split())
@@ -86,7 +86,7 @@ def put(name: str, content: Any) -> Path:
 
 
 def real(*names: str) -> bool:
-    """Copy real files here, where there are any; their folders stay."""
+    """Copy real files with their folders into the current folder, if the real data is there."""
     if REAL is None:
         return False
     for name in names:
@@ -149,7 +149,7 @@ def _asked() -> None:
 
 
 def _stopped() -> None:
-    """Runs with samples under way: what a kill leaves."""
+    """Make runs with samples in progress, as a kill leaves them."""
     from navloom.evals.sample_runner import run_sample
 
     async def killed(*given: Any, **more: Any) -> Any:
@@ -174,21 +174,21 @@ def _chats() -> None:
 
 
 def synth_report(run: Path) -> object:
-    """What a report says, without its pictures."""
+    """Return the tables of a report, without its images."""
     from navloom.evals.navcraft.results import tables
 
     return tables(run)
 
 
 def read_chat(path: Path) -> object:
-    """A saved chat of the home that all are of."""
+    """Read a saved chat in the common test home."""
     from navloom.graphs.chat.threads import read_chat
 
     return read_chat(path, load_scene("demo:flat"))
 
 
 def read_captions(run: Path) -> object:
-    """A model's captions of it."""
+    """Read a model's captions of the common test home."""
     from navloom.evals.captions.run import find_caption_cache
     from navloom.sim.captions import captions_for
 
@@ -199,7 +199,7 @@ def read_captions(run: Path) -> object:
 
 @contextlib.contextmanager
 def typed(*lines: str) -> Any:
-    """Let these lines be what a person types."""
+    """Make these lines the standard input."""
     before, sys.stdin = sys.stdin, io.StringIO("".join(f"{line}\n" for line in lines))
     try:
         yield
@@ -248,7 +248,7 @@ def _models() -> None:
 
 
 def read_cache(folder: Path) -> object:
-    """Every reply that is kept, as a run asks for it."""
+    """Read every cached reply as a run does."""
     kept = ResponseCache(folder)
     return [kept.get(f"{number:x}" * 64) for number in range(4)]
 

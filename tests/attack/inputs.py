@@ -1,4 +1,4 @@
-"""Mistakes at the command line, in files that are handed over, and in the chat: each is a line."""
+"""User errors on the command line, in input files and in the chat: each must give one line."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FILES: dict[str, bytes] = {
     "halves.json": b'{"id": "\\ud800", "scene": "\\udfff"}',
     "empty": b"",
 }
-"""What no command expects."""
+"""Contents that no command expects."""
 NAMES = (
     *FILES, "folder", "pipe", "/dev/zero", "/dev/null", "nowhere", "x" * 300, "~nosuchuser/x",
     "", ".", "a\0b", "\udcff", "http://x", "-",
@@ -65,7 +65,7 @@ SLASHES = ("/save {}", "/save! {}", "/map {}.png", "/replay {}", "/model {}", "/
 
 
 def _said(words: list[str], typed: str = "") -> tuple[Any, str, float]:
-    """Exit code, all that was printed, and the seconds that a command took."""
+    """Run a command and return its exit code, output and seconds."""
     said, began = io.StringIO(), time.monotonic()
     before, sys.stdin = sys.stdin, io.StringIO(typed)
     try:
@@ -79,7 +79,7 @@ def _said(words: list[str], typed: str = "") -> tuple[Any, str, float]:
 
 
 def _wrong(words: list[str], typed: str = "") -> str | None:
-    """What was wrong with how a command ended; None where it was done, or a mistake was a line."""
+    """Return what was wrong with a command's end; None for success or a one-line message."""
     code, said, seconds = _said(words, typed)
     last = (said.strip().splitlines() or [""])[-1]
     fine = code in (0, 1, 2) and "Traceback" not in said and len(last) <= _MOST_LINE
@@ -90,7 +90,7 @@ def _wrong(words: list[str], typed: str = "") -> str | None:
 
 @contextlib.contextmanager
 def _within(folder: Path) -> Iterator[None]:
-    """A folder with one of everything that is wrong, as the working folder."""
+    """Work in a folder that has one of each bad file."""
     for name, content in FILES.items():
         (folder / name).write_bytes(content)
     (folder / "folder").mkdir()
@@ -141,7 +141,7 @@ def _changed(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 
 
 def _value_wrong(folder: Path, dice: random.Random, tries: int) -> Iterator[str | None]:
-    """A run's report with another value in one place, its line's check made good."""
+    """Run a report with another value in one place of a run, with a valid line check."""
     run = folder / "run"
     made = f"synth single demo:flat --n 1 --out {run} --display none".split()
     assert _said(made)[0] == 0
@@ -162,7 +162,7 @@ def _value_wrong(folder: Path, dice: random.Random, tries: int) -> Iterator[str 
 
 
 def _number_wrong(folder: Path, dice: random.Random, tries: int) -> Iterator[str | None]:
-    """A scene file with a number that no home has."""
+    """Draw a scene file with a number that no home has."""
     home = json.loads(small_scene().model_dump_json())
     every = [
         (path, new)

@@ -1,7 +1,7 @@
-"""Ways to have a key, or what is asked, sent to a recorder on the loopback.
+"""Attempts to have an API key, or a prompt, sent to a recorder on the loopback.
 
-Each is a folder or a file that a stranger wrote and a user's ordinary command. Nothing may reach
-the recorder. That the way is one at all is seen by walking it once more with the address allowed.
+Each is a folder or a file from a stranger, and an ordinary command of the user. Nothing may reach
+the recorder. To show that the attempt is effective, it runs once more with the address allowed.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ KINDS = {
     "judge_reasoning": "judge reasoning FILE",
     "calibrate_reasoning": "judge calibrate reasoning --n 16",
 }
-"""Commands that make a small run of each kind; FILE is a file of reasons."""
+"""Commands that make a small run of each kind; FILE stands for a file of reasons."""
 DISGUISES = (
     "openai/m,base_url={url}",
     "openai/m,base_url={shout}",
@@ -73,11 +73,11 @@ DISGUISES = (
     "mine/m,base_url={url}",
     "mine/m,endpoint={host}",
 )
-"""What a stranger may write for a model; ``mine`` is a package's provider."""
+"""Model names that a stranger may write; ``mine`` is the provider of a package."""
 
 
 def _make_mine(name: str, options: ModelOptions) -> Any:
-    """A package's provider that takes the user's key along."""
+    """Make a model of a package's provider that sends the user's key."""
     from langchain_openai import ChatOpenAI
 
     url = options.base_url or f"http://{(options.extra or {}).get('endpoint')}/v1"
@@ -86,7 +86,7 @@ def _make_mine(name: str, options: ModelOptions) -> Any:
 
 @contextlib.contextmanager
 def _as_a_user(folder: Path) -> Iterator[None]:
-    """A user with keys, in a folder, on a machine that has seen no address yet."""
+    """Work in a folder as a user with keys, on a machine without known addresses."""
     folder.mkdir(parents=True, exist_ok=True)
     keys = {f"{name}_API_KEY": _KEY for name in ("OPENAI", "ANTHROPIC", "VLLM")}
     before = Path.cwd()
@@ -107,7 +107,7 @@ def _as_a_user(folder: Path) -> Iterator[None]:
 
 
 def _typed(*words: str) -> tuple[int, str]:
-    """A command, its exit code, and what it said."""
+    """Run a command and return its exit code and output."""
     said = io.StringIO()
     with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
         code = main(list(words))
@@ -122,13 +122,13 @@ def _elsewhere(model: str, server: ModelServer) -> str:
 def _walked(
     words: list[str], recorder: ModelServer, *, real: bool = True, asked: bool = True
 ) -> str | None:
-    """What is wrong with a way: something got through, or it is none.
+    """Return the error of an attempt: something got through, or the attempt is ineffective.
 
     Args:
         words: the command.
-        recorder: who should be sent nothing.
-        real: whether the address is refused in words, and not as something else that is wrong.
-        asked: whether the recorder is sent something once it is allowed.
+        recorder: the server that must get nothing.
+        real: True if the message must name the refused address, and not another error.
+        asked: True if the recorder gets a call once the address is allowed.
     """
     code, said = _typed(*words)
     what = " ".join(words)
@@ -146,7 +146,7 @@ def _walked(
 
 
 def _run_of(kind: str, folder: Path, model: str) -> Path:
-    """A run of a kind in which everything met an error, so that a retry asks all of it."""
+    """Make a run of a kind in which every call failed, so that a retry repeats all."""
     file = written(folder / "reasons.jsonl", line("a"))
     words = KINDS[kind].replace("FILE", str(file)).split()
     wire = "openai_url" if not model.startswith("anthropic") else "url"
@@ -162,7 +162,7 @@ def _run_of(kind: str, folder: Path, model: str) -> Path:
 
 
 def _rewrite(run: Path, old: str, new: str) -> None:
-    """Put another model into a run, as somebody does who knows the format."""
+    """Put another model into a run, as somebody who knows the format would."""
     said = json.loads((run / "run.json").read_text())
     text = json.dumps(said["request"])
     assert old in text, text
@@ -234,7 +234,7 @@ def _files(folder: Path, dice: random.Random, tries: int) -> Iterator[str | None
 
 
 def _surroundings(folder: Path, dice: random.Random, tries: int) -> Iterator[str | None]:
-    """Files that lie where the user works: keys' files, threads, replays, state."""
+    """Try files in the working folder: key files, threads, replays and state."""
     del dice, tries
     names = ("OPENAI_BASE_URL", "NAVLOOM_MODEL", "NAVLOOM_RUN_CONFIG", "NAVLOOM_ALLOW_ADDRESS")
     for number, name in enumerate((*names, "HTTPS_PROXY", "http_proxy", "XDG_STATE_HOME")):
@@ -269,7 +269,7 @@ def _surroundings(folder: Path, dice: random.Random, tries: int) -> Iterator[str
 
 @dataclass(frozen=True)
 class _Leads(Fault):
-    """A redirect."""
+    """Fault that answers with a redirect."""
 
     status: int
     to: str

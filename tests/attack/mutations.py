@@ -1,6 +1,6 @@
-"""Files that users hand over, changed in every way: a line and an exit code, whatever stands there.
+"""Damaged input files: whatever a file contains, a command ends with a message and an exit code.
 
-Each try changes one file, runs one command on it in this process, and puts the folder back.
+Each try changes one file, runs one command on it in this process, and restores the folder.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from tests.attack.handed import HANDED, Handed, typed
 from tests.attack.mutators import Mutator, in_checked_lines
 
 HANG_S = 10.0
-"""Seconds of this process's work; what else a machine does is not the command's fault."""
+"""Limit of processor time in seconds; other processes on the machine do not count."""
 _BLOCKED_S = 60.0
-"""Seconds by the clock, for a command that waits and does not work."""
+"""Limit of wall time in seconds, for a command that waits without working."""
 _SLOW = 0.04
 MOST_MIB = 600
-"""What one try may add to the memory that this process ever had."""
+"""Limit of the growth of this process's peak memory in one try."""
 _ENDS = (0, 1, 2)
 _APP = typer.main.get_command(door.app)
 _NAMES = ("NAVLOOM_", "VLLM_", "XDG_")
 
 
 class HungError(BaseException):
-    """A command that takes too long."""
+    """Raised when a command takes too long."""
 
 
 def _tries(kind: Handed, folder: Path, dice: random.Random, tries: int) -> Iterator[str | None]:
@@ -80,7 +80,7 @@ def _tries(kind: Handed, folder: Path, dice: random.Random, tries: int) -> Itera
 
 
 def _warm(kind: Handed, whole: Path, here: Path, name: Path) -> None:
-    """Run each slow command once on whole files: no try imports matplotlib or bakes light."""
+    """Run each slow command once on intact files, so that imports and caches do not count."""
     for line in kind.slow:
         shutil.copytree(whole, here)
         filled = line.format(**_fits(name))
@@ -96,7 +96,7 @@ def _ways(kind: Handed, path: Path) -> Sequence[Mutator]:
 
 
 def _command(kind: Handed, name: Path, dice: random.Random) -> str:
-    """One that reads this file, where one names it or its folder."""
+    """Draw a command that reads this file, if one names it or its folder."""
     fits = _fits(name)
     fast = [*kind.commands, *kind.readers]
     some = kind.slow if not fast or (kind.slow and dice.random() < _SLOW) else fast
@@ -119,7 +119,7 @@ def _name(way: Mutator) -> str:
 
 @contextlib.contextmanager
 def alone() -> Iterator[None]:
-    """Nobody's keys, addresses, caches or settings; and what a command set is taken back."""
+    """Hide the user's keys, addresses, caches and settings, and undo changes to them."""
     before = dict(os.environ)
     for name in before:
         if name.startswith(_NAMES) or name.endswith(("_API_KEY", "_BASE_URL")):
@@ -135,7 +135,7 @@ def alone() -> Iterator[None]:
 
 
 def called(line: str) -> int:
-    """A command's exit code, or that of a command in which only this reader is called."""
+    """Run a command, or one reader only, and return the exit code."""
     first, *rest = line.split()
     module, colon, name = first.partition(":")
     if not colon:
@@ -149,7 +149,7 @@ def called(line: str) -> int:
 
 
 def _said(line: str, lines: Sequence[str]) -> str | None:
-    """What a command did that it must not; None where it kept to lines and exit codes."""
+    """Return a command's forbidden behaviour; None if it kept to messages and exit codes."""
     out, err, began = io.StringIO(), io.StringIO(), time.process_time()
     before, code = _peak(), None
     try:
@@ -178,7 +178,7 @@ def _said(line: str, lines: Sequence[str]) -> str | None:
 
 @contextlib.contextmanager
 def _stopped_in_time() -> Iterator[None]:
-    """Raises HungError where what is inside works or waits too long."""
+    """Raise HungError if the block works or waits too long."""
 
     def hung(number: int, _: Any) -> None:
         worked = number == signal.SIGPROF

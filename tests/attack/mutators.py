@@ -1,7 +1,6 @@
-"""Ways to damage a file, each from its bytes and dice to other bytes.
+"""Mutators of files: functions from a file's bytes and a random generator to other bytes.
 
-Some are blind; some know JSON, lines or SQLite, so that what comes out is read far enough to reach
-deeper.
+Some are blind. Some know JSON, lines or SQLite, so that their results are parsed further.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _VALUES: tuple[Any, ...] = (
 
 
 def flip(data: bytes, dice: random.Random) -> bytes:
-    """One to sixteen bits."""
+    """Flip one to sixteen bits."""
     changed = bytearray(data)
     for _ in range(dice.choice((1, 1, 1, 2, 4, 16)) if changed else 0):
         changed[dice.randrange(len(changed))] ^= 1 << dice.randrange(8)
@@ -37,32 +36,32 @@ def flip(data: bytes, dice: random.Random) -> bytes:
 
 
 def cut(data: bytes, dice: random.Random) -> bytes:
-    """The end, the beginning or a part of the middle is gone."""
+    """Remove the end, the beginning or a part of the middle."""
     one, two = sorted((dice.randint(0, len(data)), dice.randint(0, len(data))))
     return dice.choice((data[:one], data[two:], data[:one] + data[two:]))
 
 
 def doubled(data: bytes, dice: random.Random) -> bytes:
-    """A part stands twice, or the whole does."""
+    """Duplicate a part, or the whole."""
     one, two = sorted((dice.randint(0, len(data)), dice.randint(0, len(data))))
     return dice.choice((data + data, data[:two] + data[one:two] + data[two:]))
 
 
 def inserted(data: bytes, dice: random.Random) -> bytes:
-    """A few bytes that mean something somewhere, or none."""
+    """Insert some bytes, random ones or ones with a meaning in some format."""
     at = dice.randint(0, len(data))
     word = dice.choice((*_WORDS, dice.randbytes(dice.randint(1, 40))))
     return data[:at] + word * dice.choice((1, 1, 1, 50)) + data[at + dice.choice((0, len(word))) :]
 
 
 def shuffled(data: bytes, dice: random.Random) -> bytes:
-    """Lines in another order, gone or twice."""
+    """Draw the lines with replacement: reordered, missing or duplicated."""
     lines = data.splitlines(keepends=True)
     return b"".join(dice.choices(lines, k=len(lines))) if lines else data
 
 
 def numbers(data: bytes, dice: random.Random) -> bytes:
-    """One number of a text is another."""
+    """Replace one number of a text."""
     places = [i for i, byte in enumerate(data) if chr(byte).isdigit()]
     if not places:
         return data
@@ -78,7 +77,7 @@ BLIND: tuple[Mutator, ...] = (flip, cut, doubled, inserted, shuffled, numbers)
 
 
 def in_json(data: bytes, dice: random.Random) -> bytes:
-    """A value of a JSON text is another, gone, twice, renamed, moved or nested beyond reason."""
+    """Replace, remove, duplicate, rename, move or deeply nest values of a JSON text."""
     try:
         whole = json.loads(data)
     except (ValueError, RecursionError):
@@ -89,7 +88,7 @@ def in_json(data: bytes, dice: random.Random) -> bytes:
 
 
 def in_lines(data: bytes, dice: random.Random) -> bytes:
-    """One line of a file of JSON lines, likewise; the others stay."""
+    """Change values in one line of a file of JSON lines, and keep the others."""
     lines = data.splitlines(keepends=True)
     if not lines:
         return inserted(data, dice)
@@ -99,7 +98,7 @@ def in_lines(data: bytes, dice: random.Random) -> bytes:
 
 
 def in_checked_lines(key: bytes) -> Mutator:
-    """Likewise, by somebody who knows how the check of a line is made."""
+    """Return a mutator of JSON lines that writes valid line checks."""
 
     def within(data: bytes, dice: random.Random) -> bytes:
         rows = []
@@ -118,7 +117,7 @@ def in_checked_lines(key: bytes) -> Mutator:
 
 
 def in_pages(data: bytes, dice: random.Random) -> bytes:
-    """Bytes of one page of a SQLite file, or whole pages that are gone, swapped or empty."""
+    """Change bytes of one page of a SQLite file, or remove, swap or clear whole pages."""
     size = 4096
     pages = [data[i : i + size] for i in range(0, len(data), size)]
     if len(pages) < 2:
@@ -142,7 +141,7 @@ def in_pages(data: bytes, dice: random.Random) -> bytes:
 
 
 def changed(whole: Any, dice: random.Random) -> Any:
-    """A JSON value with one place changed; the value itself may be altered."""
+    """Return a JSON value with one place changed; may change the value itself."""
     places = list(_places(whole))
     if not places:
         return _copy(dice.choice(_VALUES))
@@ -172,7 +171,7 @@ def changed(whole: Any, dice: random.Random) -> Any:
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Each place in a JSON value, as what holds it and where."""
+    """Yield each place in a JSON value, as its container and key."""
     waiting = [value] if isinstance(value, (dict, list)) else []
     while waiting:
         each = waiting.pop()
@@ -184,7 +183,7 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _copy(value: Any) -> Any:
-    """The same value, that nothing else holds."""
+    """Return a deep copy of a JSON value."""
     try:
         return json.loads(json.dumps(value))
     except RecursionError:
@@ -205,7 +204,7 @@ def _string(text: str, dice: random.Random) -> str:
 
 
 def _text(value: Any, dice: random.Random) -> bytes:
-    """A value as JSON; NaN and infinities stay as Python writes them."""
+    """Encode a value as JSON; NaN and infinities stay as Python writes them."""
     try:
         return json.dumps(value, ensure_ascii=dice.random() < 0.5).encode("utf-8", "surrogatepass")
     except (RecursionError, ValueError):

@@ -1,8 +1,9 @@
-"""Broken replies, over both protocols: one is one bad sample, and the rest is as it should be.
+"""Broken model replies, over both protocols: they may spoil their own samples only.
 
-Each try is a run of four tasks in a process of its own, asked one call after another; the second
-and the third call meet the breakage. All other samples must be as without it; once the server is
-mended a retry must end every sample; and the process must have stayed small and alive to Ctrl-C.
+Each try is a run of four tasks in its own process, with one call after another. The second and the
+third call get the broken reply. All other samples must equal those without it. Once the server is
+repaired, a retry must complete every sample. The process must use little memory and react to
+Ctrl-C.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Changed(Fault):
-    """A reply whose JSON is changed."""
+    """Fault that changes the JSON of a reply."""
 
     change: Callable[[Json], Any]
 
@@ -64,7 +65,7 @@ class Changed(Fault):
 
 @dataclass(frozen=True)
 class Bytes(Fault):
-    """A reply whose bytes are changed."""
+    """Fault that changes the bytes of a reply."""
 
     change: Callable[[bytes], bytes]
 
@@ -74,7 +75,7 @@ class Bytes(Fault):
 
 @dataclass(frozen=True)
 class Sent(Fault):
-    """A whole answer: status, headers, and bytes that are sent piece by piece."""
+    """Fault that sends a whole answer: status, headers, and bytes piece by piece."""
 
     pieces_of: Callable[[], Iterator[bytes]]
     status: int = 200
@@ -96,7 +97,7 @@ class Sent(Fault):
 
 @dataclass(frozen=True)
 class Typed(Fault):
-    """A reply that claims to be something else."""
+    """Fault that sends a reply with another content type."""
 
     content_type: str
 
@@ -106,7 +107,7 @@ class Typed(Fault):
 
 
 def _calls_of(reply: Json) -> list[Json]:
-    """The tool calls of a reply, as the protocol has them, made where there are none."""
+    """Return the tool calls of a reply, as the protocol has them; adds one if there are none."""
     if "choices" in reply:
         message = reply["choices"][0]["message"]
         if not message.get("tool_calls"):
@@ -121,7 +122,7 @@ def _calls_of(reply: Json) -> list[Json]:
 
 
 def _call(**changes: Any) -> Fault:
-    """The first tool call with other values; ``...`` takes a key out."""
+    """Change values of the first tool call; ``...`` removes a key."""
 
     def change(reply: Json) -> None:
         call = _calls_of(reply)[0]
@@ -187,7 +188,7 @@ def _top(**changes: Any) -> Fault:
 
 
 def _both(value: Any) -> Fault:
-    """A value in the place of what was said, whatever the protocol calls it."""
+    """Replace the content of a reply in either protocol."""
     return Changed(lambda reply: reply.update({_spoken(reply): value}))
 
 
@@ -367,7 +368,7 @@ _STATUSES += (429, 451, 500, 501, 502, 503, 504, 507, 520, 529, 599, 799)
 
 
 def kinds() -> dict[str, Fault]:
-    """Every kind of broken reply by name; those of a protocol alone change nothing in the other."""
+    """Return all kinds of broken reply by name; some change nothing in one of the protocols."""
     found: dict[str, Fault] = {"drop": Drop()}
     for place in ("in", "out", "all", "details"):
         found |= {f"usage-{place}-{name}": _usage(place, v) for name, v in _COUNTS.items()}
@@ -418,7 +419,7 @@ def kinds() -> dict[str, Fault]:
 
 
 HEAVY = ("calls-20000", "content-longest", "body-deep", "body-many-keys", "endless", "drip")
-"""Kinds during which Ctrl-C is pressed."""
+"""Kinds that are interrupted with Ctrl-C."""
 
 
 def _words(model: str, out: Path) -> list[str]:
@@ -428,7 +429,7 @@ def _words(model: str, out: Path) -> list[str]:
 
 
 def _session(url: str, model: str, words: list[str], report: Any, said: str) -> None:
-    """A command in a process of its own: its exit code and the most memory it had, in MB."""
+    """Run a command in this process and report its exit code and peak memory in MB."""
     provider = model.partition("/")[0].upper()
     os.environ |= {f"{provider}_BASE_URL": url, f"{provider}_API_KEY": "not-a-real-key-000"}
     with open(said, "a") as file:  # noqa: PTH123
@@ -457,7 +458,7 @@ def _started(server: ModelServer, model: str, words: list[str], folder: Path) ->
 
 
 def _ended(server: ModelServer, model: str, words: list[str], folder: Path) -> tuple[int, int]:
-    """Run a command; its exit code and memory (MB), or -1 where it had to be killed."""
+    """Run a command; return its exit code, or -1 if it was killed, and its memory in MB."""
     process, ours = _started(server, model, words, folder)
     process.join(_LONGEST_S)
     if process.is_alive():
@@ -478,7 +479,7 @@ def _lines(out: Path) -> dict[str, tuple[str, str]]:
 
 @functools.cache
 def _right(model: str) -> dict[str, tuple[str, str]]:
-    """What the samples are where nothing breaks."""
+    """Return the samples of a run without faults."""
     import tempfile
 
     with (
@@ -490,7 +491,7 @@ def _right(model: str) -> dict[str, tuple[str, str]]:
 
 
 def _one(folder: Path, name: str, fault: Fault, model: str) -> str | None:
-    """What is wrong after one kind of broken reply in a run."""
+    """Return the error after one kind of broken reply in a run, or None."""
     numbers, broken, out = itertools.count(), [True], folder / "r"
     folder.mkdir()
 
@@ -524,7 +525,7 @@ def _one(folder: Path, name: str, fault: Fault, model: str) -> str | None:
 
 
 def _ctrl_c(folder: Path, name: str, fault: Fault, model: str, after: float) -> str | None:
-    """What is wrong where Ctrl-C is pressed twice while a broken reply is dealt with."""
+    """Return the error if Ctrl-C is pressed twice during a broken reply, or None."""
     folder.mkdir()
     with ModelServer(reply_with(get_model("builtin/heuristic")), faults=lambda _: fault) as server:
         process, _ = _started(server, model, _words(model, folder / "r"), folder)

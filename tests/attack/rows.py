@@ -1,4 +1,4 @@
-"""Every row of the attack, in the order of the table in docs/testing.md."""
+"""All attacks, in the order of the table in docs/testing.md."""
 
 from __future__ import annotations
 

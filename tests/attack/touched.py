@@ -1,4 +1,4 @@
-"""What was touched says so: no changed line is counted, and no conversation becomes another one."""
+"""Modified files must be detected: no changed line counts, and no conversation becomes another."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _CHAT = "chat demo:flat --thread t --threads . --display none"
 
 
 def _ended(command: str, *lines: str) -> tuple[int, str, str]:
-    """Exit code, and what was written to either stream."""
+    """Run a command and return its exit code, stdout and stderr."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), typed(*lines):
         return called(command), out.getvalue(), err.getvalue()
 
 
 def _counted(folder: Path, dice: random.Random, tries: int) -> Iterator[str | None]:
-    """Damage lines of a run; what is exported of it are lines that the run wrote, or nothing is."""
+    """Damage lines of a run; the export must have lines that the run wrote, or nothing."""
     with contextlib.chdir(folder), alone():
         done("synth single demo:flat --n 4 --out run --display none")
         done(_EXPORT)
@@ -45,7 +45,7 @@ def _counted(folder: Path, dice: random.Random, tries: int) -> Iterator[str | No
 
 
 def _remembered(folder: Path, dice: random.Random, tries: int) -> Iterator[str | None]:
-    """Damage a conversation's file; it is as it was, or kept aside as it is, and that is said."""
+    """Damage a conversation's file; it must open unchanged, or be kept aside with a message."""
     with contextlib.chdir(folder), alone():
         _ended(_CHAT, "go to the kitchen", "go to the study")
         file = Path("t.sqlite")

@@ -1,4 +1,4 @@
-"""Words that would talk to a judge, or give the way away, with look-alike letters and signs."""
+"""Texts that address a judge or reveal the path, with look-alike letters and signs."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ another alphabet, backwards, in leet or in code is not decoded, and nothing is p
 
 
 def _fooled(disguise: str, label: str, value: str) -> str | None:
-    """What got through: a verdict that a reader finds, or a payload as it was."""
+    """Return what got through: a verdict that a reader finds, or an unchanged payload."""
     payload = DISGUISES[disguise](label, value)
     shown = neutralise(f"The door is too narrow. {payload}", MOST_EXPLANATION)
     held = read_verdict(shown) is None and " ".join(payload.split()) not in shown
@@ -113,7 +113,7 @@ SAID_DISGUISES: dict[str, Callable[[str], str]] = {
 
 
 def _giveaways() -> list[tuple[str, str]]:
-    """Disguise and what is said, all of them."""
+    """Return all pairs of a disguise's name and a text."""
     ids = [(f"id {name}", make(each)) for name, make in ID_DISGUISES.items() for each in _IDS]
     said = [
         (f"{kind} {name}", make(each))
