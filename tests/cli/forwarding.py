@@ -1,4 +1,4 @@
-"""A Ray Serve application in place of models: replicas that hand each request to a server."""
+"""Ray Serve application that replaces models with replicas forwarding requests to a server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 
 class Forwarder:
-    """Hands requests on, and writes down which process it is."""
+    """Forward requests and record the process id."""
 
     def __init__(self, to: str, pids: str) -> None:
         self._to, self._pid = to, Path(pids, str(os.getpid()))
@@ -40,7 +40,7 @@ class Forwarder:
 
 
 def build(args: dict[str, Any]) -> Any:
-    """The application; ``args`` as Ray Serve's files have them."""
+    """Build the application from ``args`` as in Ray Serve's files."""
     (config,) = args["llm_configs"]
     told = {"ray_actor_options": {"num_cpus": 0}, "health_check_period_s": 1}
     made = serve.deployment(Forwarder, **config["deployment_config"], **told)

@@ -1,4 +1,4 @@
-"""The page of the command line's help: ``python -m tests.cli.help_page > docs/cli.md``."""
+"""Generate the page of the command line's help: ``python -m tests.cli.help_page > docs/cli.md``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FIRST_SHARED = ("\nWhich samples:\n", "\nCalling models:\n", "\nAnywhere:\n")
 
 
 def commands() -> Iterator[tuple[Any, typer.Context]]:
-    """Every command and every group, with its context."""
+    """Return an iterator over all commands and groups, with their contexts."""
 
     def below(command: Any, context: typer.Context) -> Iterator[tuple[Any, typer.Context]]:
         yield command, context
@@ -49,7 +49,7 @@ def commands() -> Iterator[tuple[Any, typer.Context]]:
 
 
 def page() -> str:
-    """The whole page: what each command has of its own, and once what most share."""
+    """Return the whole page: each command's own options, and once those that most share."""
     parts, shared = [HEAD], ""
     with mock.patch.dict(os.environ, {"COLUMNS": "100"}):
         for command, context in commands():

@@ -1,4 +1,4 @@
-"""A command in a pseudo-terminal: what a person at a keyboard types and sees."""
+"""Run a command in a pseudo-terminal, as a person at a keyboard does."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _MOST_SHOWN = 3_000
 
 
 class Terminal:
-    """``python -m navloom.cli.main`` on a terminal of its own.
+    """``python -m navloom.cli.main`` in its own pseudo-terminal.
 
     Args:
         arguments: the words after ``navloom``.
-        environment: variables on top of this process's.
+        environment: variables added to those of this process.
         size: columns and rows.
     """
 
@@ -80,7 +80,7 @@ class Terminal:
         os.write(self._master, f"{text}{enter}".encode())
 
     def wait_for(self, *texts: str, seconds: float = 60.0) -> str:
-        """What was shown since the last wait, up to the last of some texts, in their order."""
+        """Wait for some texts in this order, and return the output up to the last of them."""
         shown = ""
         until = time.monotonic() + seconds
         for text in texts:
@@ -92,19 +92,19 @@ class Terminal:
         return shown
 
     def end(self, seconds: float = 60.0) -> int:
-        """Wait for the end; the exit code."""
+        """Wait for the end of the process and return its exit code."""
         until = time.monotonic() + seconds
         while self._read():
             assert time.monotonic() < until, f"no end; shown: {self.seen[-_MOST_SHOWN:]!r}"
         return self._process.wait(seconds)
 
     def kill(self) -> None:
-        """End the process as a power cut would."""
+        """Kill the process, as a power failure would."""
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
     def _read(self) -> bool:
-        """Take in what there is within a second; False at the end."""
+        """Read the output of up to one second; return False at the end."""
         ready, _, _ = select.select([self._master], [], [], 1.0)
         if not ready:
             return self._process.poll() is None

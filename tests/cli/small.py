@@ -1,4 +1,4 @@
-"""A home of three rooms, made up, for tests of the command line."""
+"""A small test home of three rooms for tests of the command line."""
 
 from __future__ import annotations
 
