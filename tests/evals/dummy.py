@@ -1,6 +1,6 @@
-"""A batch to run in tests: a graph of eight steps that writes down every call it makes.
+"""A test batch: a graph of eight steps that logs every call it makes.
 
-`program` is what a process does that tests kill.
+`program` is the main function of a process that tests kill.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def open_folder(path: Path, **request: Any) -> RunFolder:
 
 
 def program(words: list[str], opened: Connection) -> None:
-    """Run or go on with a batch; ``opened`` is told when the folder is locked."""
+    """Start or resume a batch; send a message to ``opened`` when the folder is locked."""
     parser = argparse.ArgumentParser()
     parser.add_argument("run", type=Path)
     parser.add_argument("log", type=Path)

@@ -1,4 +1,4 @@
-"""A small run of each kind, made by rule-based models through the command line."""
+"""Make a small run of each kind with rule-based models through the command line."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ Made = dict[str, Path]
 
 
 def make_every_kind(at: Path, *more: str) -> Made:
-    """Make them in a folder; those that are judged are judged there.
+    """Make a run of each kind in a folder, and judge those that can be judged.
 
     Args:
         at: the folder.
-        more: further words of each command.
+        more: further arguments of each command.
 
     Returns:
         The runs, by the names of their kinds.

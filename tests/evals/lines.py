@@ -1,4 +1,4 @@
-"""Lines of a run's files by hand, with the check that docs/runs.md describes."""
+"""Write lines of a run's files by hand, with the check that docs/runs.md describes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 
 
 def checked(run: Path, record: dict[str, Any]) -> str:
-    """A record as a line that the run may have written."""
+    """Format a record as a line with the check of a run."""
     key = json.loads((run / "run.json").read_text()).get("line_check", "")
     return sealed(json.dumps(record).encode(), key.encode()).decode()
 
 
 def sealed(text: bytes, key: bytes) -> bytes:
-    """An object's text as a line with its check; without a key, as a line."""
+    """Return an object's text as a line with its check; without a key, without one."""
     if not key:
         return text + b"\n"
     check = blake2b(text[:-1], digest_size=8, key=key).hexdigest()
@@ -24,7 +24,7 @@ def sealed(text: bytes, key: bytes) -> bytes:
 
 
 def records(run: Path, name: str = "samples.jsonl") -> list[dict[str, Any]]:
-    """All records as they stand, without checks."""
+    """Return all records of a file, without checks."""
     found = [json.loads(line) for line in (run / name).read_text().splitlines()]
     return [{key: value for key, value in each.items() if key != "check"} for each in found]
 

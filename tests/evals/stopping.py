@@ -1,7 +1,6 @@
-"""Runs that are cut short on the way, in process: what a kill leaves behind without a process.
+"""Interrupt runs in the same process; leaves what a killed process leaves.
 
-A kill itself is tried on the engine (``test_runner``) and on a whole command
-(`tests.testing.kill`).
+Real kills are tested on the engine (``test_runner``) and on a whole command (`tests.testing.kill`).
 """
 
 import asyncio
@@ -21,7 +20,7 @@ AT_ONCE = 4
 
 
 def slow(answer: Any, seconds: float = 0.02) -> Any:
-    """Answers that take a while, so that a stop meets calls under way."""
+    """Delay the answers, so that a stop happens while calls are in progress."""
 
     def reply(call: Any) -> Any:
         time.sleep(seconds)
@@ -31,14 +30,14 @@ def slow(answer: Any, seconds: float = 0.02) -> Any:
 
 
 def asked_of(server: ModelServer) -> Counter[str]:
-    """How often the server was asked each thing."""
+    """Count the requests of a server by their content."""
     return Counter(json.dumps(call.body, sort_keys=True) for call in server.calls)
 
 
 async def cut_short(
     request: Any, out: Path, server: ModelServer, times: int, seed: int = 5
 ) -> Summary:
-    """Go through with a run, cutting the steps under way ``times`` times before."""
+    """Make a run, but interrupt it ``times`` times before it may finish."""
     dice = random.Random(seed)
     for _ in range(times):
         stop, wanted = StopSignal(), len(server.calls) + dice.randint(3, 12)

@@ -1,11 +1,11 @@
-"""A home of eight rooms drawn by hand, tasks in it worked out by hand, and run folders of them.
+"""A hand-drawn home of eight rooms, hand-computed tasks in it, and run folders of them.
 
     Bedroom_1 -- Hallway_2 -- Kitchen_3 -- Dining_room_4 -- Office_5
                      |            |
                 Bathroom_6   Living_room_7 -- Garage_8 (below it)
 
-Every link is 5 m long, one viewpoint stands in the middle of each room, and every item is 1 m from
-it, the second of a name 2 m. So the cup's errand is 20 + 1 + 1 + 15 + 1 = 38 m.
+Every link is 5 m long, and each room has one viewpoint at its centre. Every item is 1 m from it,
+the second of a name 2 m. So the cup's errand is 20 + 1 + 1 + 15 + 1 = 38 m.
 """
 
 import copy
@@ -78,7 +78,7 @@ def home() -> Scene:
 
 
 def scene_file(folder: Path) -> str:
-    """The home as a scene.json; its path is a scene spec."""
+    """Write the home as a scene.json and return its path, which is a scene spec."""
     path = folder / "home.json"
     path.write_text(home().model_dump_json(), encoding="utf-8")
     return str(path)
@@ -143,7 +143,7 @@ def single() -> dict:
 
 
 def relay_a1() -> dict:
-    """robot_2 brings the cup to the kitchen's counter, robot_1 takes it on."""
+    """Return a relay: robot_2 brings the cup to the kitchen counter, robot_1 takes it on."""
     row = single()
     row["navloom"] |= {
         "id": "tiny-home-0001",
@@ -183,7 +183,7 @@ def relay_a1() -> dict:
 
 
 def relay_a2() -> dict:
-    """robot_1 brings the bowl to the hallway, robot_2 takes it on; slower than one robot alone."""
+    """Return a relay slower than one robot: robot_1 brings the bowl, robot_2 takes it on."""
     row = single()
     row["phase_1"] = copy.deepcopy(_BOWL)
     row["navloom"] |= {
@@ -228,7 +228,7 @@ def relay_a2() -> dict:
 
 
 def sample(row: dict, attempt: int, **changes) -> dict:
-    """A row as the sample of a run it was exported from."""
+    """Return a row as the sample of the run that it was exported from."""
     kept = ("id", "seed", "model", "tau")
     made = {
         "id": row["navloom"]["id"],

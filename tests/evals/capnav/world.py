@@ -1,9 +1,9 @@
-"""A small CapNav folder made up for tests, and 200 written answers about it.
+"""A small generated CapNav folder, and 200 written answers for it.
 
     python -m tests.evals.capnav.world SCORER.py     writes official_200.json
 
-SCORER.py is the public scorer (makeabilitylab/CapNav, ``scripts/capnav_score.py``), which is run on
-the folder and the answers; nothing of it is kept but what it says of each answer.
+SCORER.py is the public scorer (makeabilitylab/CapNav, ``scripts/capnav_score.py``). It is run on
+the folder and the answers. Only its verdict on each answer is kept.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ NAMES = {
     ],
     "HOUSE02": ["Lobby", "Hall", "Bedroom", "Bedroom", "", "Laundry/utility", "Far hall end"],
 }
-"""The second has a name twice, a node without one, and a name in the middle of another."""
+"""The second has a duplicate name, an unnamed node, and a name inside another."""
 EDGES = {
     "HOUSE01": [(0, 1), (1, 2), (0, 2), (2, 3), (0, 4), (4, 5), (5, 6), (6, 7), (5, 7), (5, 8)],
     "HOUSE02": [(0, 1), (1, 2), (1, 3), (3, 4), (1, 5), (1, 6)],
 }
-"""The shed of the first is joined to nothing."""
+"""The shed of the first is disconnected."""
 NOTES = {
     ("HOUSE01", 0, 4): ("WHEELCHAIR HUMANOID SWEEPER", "cannot go up/down stairs"),
     ("HOUSE01", 4, 5): ("WHEELCHAIR HUMANOID SWEEPER", "cannot go up/down stairs"),
@@ -88,7 +88,7 @@ ODD = {
     ),
     "HOUSE02": ("to the Lobby, then from it to the Hall", "Hall Bedroom Hall", "Hall, Hall"),
 }
-"""Questions that the scorer's words trip over."""
+"""Questions that the scorer's text matching has trouble with."""
 STRUCK_OUT = ("HOUSE01", 8)
 
 
@@ -97,7 +97,7 @@ def node(k: int) -> str:
 
 
 def write_world(folder: Path) -> Path:
-    """Write the folder: graphs, annotations, questions."""
+    """Write the folder: graphs, annotations and questions."""
     for part in ("graphs", "traverse", "qa"):
         (folder / part).mkdir(parents=True, exist_ok=True)
     for scene, names in NAMES.items():
@@ -165,7 +165,7 @@ def _questions(scene: str) -> list[dict[str, Any]]:
 
 
 def _said(scene: str, k: int, way: int) -> str:
-    """An id, a name, or both, as the benchmark's files have it."""
+    """Return an id, a name, or both, as in the benchmark's files."""
     name = NAMES[scene][k]
     if NAMES[scene].count(name) > 1:
         return node(k)
@@ -190,13 +190,14 @@ CORNERS = [
     ("HOUSE01", "HUMAN", "Living room with fireplace, then Kitchen", "A", (3, 2, 1)),
     ("HOUSE01", "HUMAN", "Kitchen, then Living room with fireplace", "A", (1, 2, 3)),
 ]
-"""Answers that no draw of 200 would surely hold: scene, body, question, A or B, path."""
+"""Answers that a draw of 200 may miss: scene, body, question, A or B, path."""
 
 
 def written_answers(seed: int = 8, count: int = COUNT) -> list[dict[str, Any]]:
-    """Answers in the older form or as JSON items: ``scene``, ``agent``, ``question`` and a reply.
+    """Return answers in the older text form or as JSON items.
 
-    ``output`` is a text; else ``item`` is one JSON answer as the public runner keeps it.
+    Each has ``scene``, ``agent``, ``question`` and a reply. The reply is a text in ``output``, or
+    one JSON answer in ``item`` as the public runner stores it.
     """
     rng = random.Random(seed)
     drawn = [_written(rng, k) for k in range(count)]
@@ -247,7 +248,7 @@ def _walk(rng: random.Random, near: dict[int, list[int]], start: int, end: int) 
 
 
 def _named(rng: random.Random, scene: str, path: list[int]) -> list[str]:
-    """Ids mostly; else names, or names with slips and what is not there."""
+    """Return a path mostly as ids, else as names, some with errors or unknown places."""
     way = rng.random()
     if way < 0.5:
         return [node(k) for k in path]
@@ -290,12 +291,12 @@ def _text(rng: random.Random, path: list[str]) -> str:
 
 
 def judge(reason: str) -> bool:
-    """The judge of these tests: it likes stairs."""
+    """Judge a reason as these tests do: correct if it mentions stairs."""
     return "stairs" in reason
 
 
 def load_scorer(path: Path | str, world: Path) -> Any:
-    """The public scorer, told where the files are and given :func:`judge` for a judge."""
+    """Load the public scorer with the files of the folder and :func:`judge` as its judge."""
     spec = importlib.util.spec_from_file_location("public_capnav_score", path)
     assert spec is not None
     assert spec.loader is not None
@@ -312,7 +313,7 @@ def load_scorer(path: Path | str, world: Path) -> Any:
 
 
 def public_verdict(scorer: Any, answer: dict[str, Any]) -> dict[str, Any]:
-    """What the public scorer says of one written answer, in our words."""
+    """Return the public scorer's verdict on one written answer, in our terms."""
     output = answer.get("output")
     if output is None:
         inner = answer["item"].get("result") or {}

@@ -1,7 +1,7 @@
-"""A checker of NavCraft tasks that imports nothing from navloom: standard library and the paper.
+"""Independent checker of NavCraft tasks: imports the standard library only and follows the paper.
 
-``check(row, scene)`` takes one exported line and the scene as the JSON of a ``scene.json`` and
-returns everything that is wrong, in words. It is written to be read, not to be fast.
+``check(row, scene)`` takes one exported line and the scene as the JSON of a ``scene.json``. It
+returns all errors as text. It is written to be readable, not fast.
 """
 
 import itertools
@@ -27,7 +27,7 @@ NEAR_ENOUGH = 1e-6
 
 
 def check(row, scene):
-    """All that is wrong with a row; an empty list where it is right."""
+    """Return all errors of a row; an empty list if it is correct."""
     try:
         return list(_check(row, scene))
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
@@ -79,7 +79,7 @@ def linked(scene, a, b):
 
 
 def hops_from(scene, region):
-    """Hop distance to every region one can reach, ring by ring."""
+    """Return the hop distance to every reachable region, by breadth-first search."""
     reached, ring, distance = {region: 0}, {region}, 0
     while ring:
         distance += 1
@@ -208,7 +208,7 @@ def usable(scene, item):
 
 
 class Walk:
-    """G with 2-D lengths, relaxed until nothing gets shorter."""
+    """Shortest distances on G with 2-D lengths, relaxed until nothing gets shorter."""
 
     def __init__(self, scene):
         self.scene = scene
@@ -253,7 +253,7 @@ class Walk:
 
 
 def check_numbers(one, two, rest, scene):
-    """The recorded numbers are those of one choice among the viewpoints that tie."""
+    """Check that the recorded numbers fit one choice among the viewpoints that tie."""
     walk = Walk(scene)
     start = one["Single robot start region"]["robot_1"]
     places = [walk.start(start), walk.item(rest["object_id"]), walk.item(rest["end_asset_id"])]
@@ -300,13 +300,13 @@ def _compare(walk, choice, two, rest):
 
 
 def _instances(walk, one, two, rest, scene):
-    """Among instances of a name, the one that adds least to the route is recorded."""
+    """Check that the recorded instance of a name adds least to the route."""
     start = one["Single robot start region"]["robot_1"]
     target = one["Single robot target object region"]["robot_1"]
     end = one["Single robot end region"]["robot_1"]
 
     def over(*stops):
-        """The longest way, where viewpoints tie: a tie is nobody's fault."""
+        """Return the longest path over the stops; ties of viewpoints are allowed."""
         choices = itertools.product(*stops)
         return max(sum(itertools.starmap(walk.metres, itertools.pairwise(c))) for c in choices)
 
@@ -330,9 +330,9 @@ def _instances(walk, one, two, rest, scene):
 
 
 def _optimum(walk, one, rest, scene):
-    """The best over every helper start, transfer asset and type that keeps the guards.
+    """Check the best over every helper start, transfer asset and type that keeps the guards.
 
-    Where viewpoints tie somewhere in the home, the best is known between two bounds.
+    Where viewpoints tie somewhere in the home, the best is known only between two bounds.
     """
     start = one["Single robot start region"]["robot_1"]
     target = one["Single robot target object region"]["robot_1"]

@@ -1,5 +1,7 @@
-"""Ways to spoil a valid relay, each in one thing. ``CORRUPTIONS`` maps a name to a function that
-takes a copy of the relay of ``tiny.relay_a1`` and spoils it in place."""
+"""Corruptions of a valid relay, with one error each.
+
+``CORRUPTIONS`` maps a name to a function that corrupts a copy of ``tiny.relay_a1`` in place.
+"""
 
 from collections.abc import Callable
 
@@ -235,7 +237,7 @@ def key_too_many(row):
 
 
 def _hand_over(row: dict, asset: str, region: str) -> None:
-    """Move the handoff and keep every sentence and list in step with it."""
+    """Move the handoff and update every sentence and list accordingly."""
     number = region.rsplit("_", 1)[1]
     phase = row["phase_2"]
     phase["Transfer region"] = region

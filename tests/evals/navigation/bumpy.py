@@ -1,4 +1,4 @@
-"""A place whose hops are known to bump: a simulator with bodies, and no geometry."""
+"""Test simulator with bodies and no geometry, whose hops have known contacts."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ BESIDE_M, GRAZED_M, STRUCK_M = 0.2, 0.05, 0.3
 
 
 def make(scene: Scene, *, physics: str = "off", collision_threshold: float = 0.1) -> BumpySimulator:
-    """As a registry makes it."""
+    """Make a simulator as the registry does."""
     return BumpySimulator(scene, physics, collision_threshold)
 
 
 class BumpySimulator(GraphSimulator):
-    """Hops end beside their viewpoints; some graze a wall, and some ways are shut."""
+    """Simulator whose hops end beside their viewpoints; some graze a wall and some are blocked."""
 
     capabilities = GraphSimulator.capabilities | {"collide"}
 
@@ -50,27 +50,27 @@ class BumpySimulator(GraphSimulator):
 
 
 def hop_kind(scene: Scene, a: str, b: str) -> str:
-    """What becomes of a hop: ``free``, ``grazed`` or ``shut``."""
+    """Return the kind of a hop: ``free``, ``grazed`` or ``shut``."""
     number = sum(scene.viewpoint_by_id[each].position[0] for each in (a, b))
     turn = int(abs(number) * 100) % 5
     return ("shut", "free", "grazed", "free", "grazed")[turn]
 
 
 def beside(pose: Pose) -> Pose:
-    """The same, beside its viewpoint."""
+    """Return a pose moved beside its viewpoint."""
     x, y, z = pose.position
     return replace(pose, position=(x + BESIDE_M, y, z))
 
 
 def halfway(before: Pose, after: Pose) -> Pose:
-    """Between two, on no viewpoint."""
+    """Return the pose between two others, on no viewpoint."""
     middle = tuple((a + b) / 2 for a, b in zip(before.position, after.position, strict=True))
     x, y, z = middle
     return replace(after, position=(x, y, z), viewpoint=None)
 
 
 def body_graph(scene: Scene, body: Embodiment) -> Scene:
-    """What a body that fits everywhere can hop along: no way that is shut, nor one that grazes."""
+    """Return the scene with only the edges whose hops are free of contacts."""
     del body
     free = tuple(e for e in scene.edges if {hop_kind(scene, e.a, e.b)} == {"free"})
     joined = {place for edge in free for place in (edge.a, edge.b)}

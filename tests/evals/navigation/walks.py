@@ -1,7 +1,7 @@
 """Navigation results written by hand, in the demo flat and villa.
 
-The flat's way: entryway (1_0), living room (2_0, 2_6, 2_2), bedroom (4_0, 4_1), study (6_0); 2_2 is
-3.39 m from the study's door and 4_0 is 2.49 m. The villa's stairs lead from 2_3 up to 9_5.
+The flat's path: entryway (1_0), living room (2_0, 2_6, 2_2), bedroom (4_0, 4_1), study (6_0). 2_2
+is 3.39 m from the study's door and 4_0 is 2.49 m. The villa's stairs lead from 2_3 up to 9_5.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def episode(said: str = SAID, path: tuple[str, ...] = PATH, **other: Any) -> Epi
 
 
 def result(*walk: str, end: str = "stop", **other: Any) -> dict[str, Any]:
-    """A result whose steps offer every neighbour; the last step stops where it ended by a stop."""
+    """Return a result whose steps offer every neighbour and follow the walk."""
     home = scene("demo:villa" if "9_5" in walk or "2_9" in walk else "demo:flat")
     moves: list[str | None] = [*(b for _, b in pairwise(walk)), *([None] if end == "stop" else [])]
     steps = [_step(home, k, at, to) for k, (at, to) in enumerate(zip(walk, moves, strict=False))]
@@ -76,7 +76,7 @@ def _step(home: Scene, number: int, at: str, to: str | None) -> dict[str, Any]:
 
 
 def line(what: Episode, how: dict[str, Any], name: str | None = None) -> dict[str, Any]:
-    """A finished sample's line, as an evaluation writes it."""
+    """Return a finished sample's line, as an evaluation writes it."""
     home = scene(what.scene)
     walked = {what.id: [pose[0] for pose in how["trajectory"]]}
     (score,) = score_episodes([what], walked, lambda _: home)

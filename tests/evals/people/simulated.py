@@ -1,4 +1,4 @@
-"""Simulated raters and judges: each is right with a chance of its own, and else wrong at random."""
+"""Simulated raters and judges: each is right with a given probability, else wrong at random."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _OPTIONS = [option.name for option in VERDICT.options]
 
 
 def said_of(truth: int, right: float, lots: np.random.Generator) -> str:
-    """One of the options: the true one with a chance, else another."""
+    """Return the true option with a given probability, else another one."""
     other = (truth + 1 + lots.integers(0, 2)) % 3
     return _OPTIONS[truth if lots.random() < right else other]
 
@@ -46,7 +46,7 @@ def said_of(truth: int, right: float, lots: np.random.Generator) -> str:
 def simulated(
     seed: int, judge: float, *, people: float = 0.8, items: int = 150
 ) -> tuple[RaterAnswers, dict[str, str]]:
-    """Three of six people an item, all equally good, and a judge."""
+    """Draw answers of three of six equally good raters per item, and of a judge."""
     lots = np.random.default_rng(seed)
     said: dict[tuple[str, str], str] = {}
     its: dict[str, str] = {}
@@ -65,7 +65,7 @@ def make_study(
     raters: int = 4,
     source: str = "",
 ) -> PeopleStudy:
-    """A study that nobody has answered."""
+    """Make a study without answers."""
     folder.mkdir(parents=True)
     placed = any(each.kind == "place" for each in questions)
     about = (
@@ -82,7 +82,7 @@ def say(
     lines: list[tuple[str, str, Mapping[str, Answer] | str]],
     seconds: Mapping[str, float] | None = None,
 ) -> PeopleStudy:
-    """Write what raters say: their answers, or another status; no item is all items."""
+    """Write raters' answers or other statuses to a study; no item means all items."""
     begin = len(people.ratings)
     with JsonlFile(people.path / RATINGS, form=ratings_line_form(people.file)) as file:
         for n, (rater, item, said) in enumerate(lines, begin):

@@ -1,4 +1,4 @@
-"""Scripted persons (called so) who know the way, and a study for them to walk."""
+"""Scripted walkers that know the path, and a study for them to walk."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def study(
     raters: Sequence[str] = ("r1",),
     source: str = "",
 ) -> PeopleStudy:
-    """A study of episodes to be walked, homes that are met again allowed."""
+    """Make a study of episodes to walk, in which homes may repeat."""
     made = load_task("scene", spec=spec, n=n, kind="fine")
     items = [
         RatedItem(
@@ -51,14 +51,14 @@ def study(
 
 
 class Hopper:
-    """Hops along the shortest way, up to ``most`` hops."""
+    """Walker that hops along the shortest path, up to ``most`` hops."""
 
     def __init__(self, episode: Episode, scene: Scene, most: int = 1_000) -> None:
         self.way = metre_table(scene, "3d").path(episode.start, episode.path[-1]) or []
         self.asked, self.most = 0, most
 
     async def wish(self, standing: HumanObservation) -> HumanInput:
-        """The next hop, or the stop."""
+        """Return the next hop, or the stop."""
         at = self.way.index(str(standing.pose.viewpoint))
         self.asked += 1
         if at == len(self.way) - 1 or self.asked > self.most:
@@ -68,7 +68,7 @@ class Hopper:
 
 
 class Driver:
-    """Drives along the shortest way on foot."""
+    """Walker that drives along the shortest path on the floor."""
 
     def __init__(self, episode: Episode, scene: Scene) -> None:
         simulator: Any = get_simulator("embedded", scene, physics="slide")
@@ -77,7 +77,7 @@ class Driver:
         self.asked = 0
 
     async def wish(self, standing: HumanObservation) -> HumanInput:
-        """What the keys of the next 50 ms say."""
+        """Return the key input of the next 50 ms."""
         self.asked += 1
         pose, now = standing.pose, standing.seconds + TICK_S
         if self._left is None:

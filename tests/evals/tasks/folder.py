@@ -1,4 +1,4 @@
-"""A folder of datasets in the real formats over scans made up here: a corridor and an island.
+"""Test folder of datasets in the real formats, over generated scans: a corridor and an island.
 
 v0 -- v1 -- v2 -- v3 -- v4 -- v5      4 m apart, along x
             |

@@ -1,8 +1,8 @@
-"""``python -m tests.evals.workers.growth``: what a run costs as samples and workers grow.
+"""``python -m tests.evals.workers.growth``: cost of a run as samples and workers grow.
 
-A row for each number of samples and of workers: seconds by the clock, the driver's and the workers'
-processor time, the memory of the largest driver, and bytes over the pipes. Errands by rules in the
-three demo homes, calls kept, no cache.
+One row per number of samples and of workers: wall time, processor time of the driver and of the
+workers, memory of the largest driver, and bytes over the pipes. The runs make rule-based errands in
+the three demo homes, with call logs and without a cache.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _HEAD = f"| {' | '.join((*_COLUMNS, 'driver, MB', 'kB a sample'))} |"
 
 
 def _measured(samples: int, workers: int) -> dict[str, float]:
-    """One run in this process."""
+    """Measure one run in this process."""
     carried = [0]
     peer = worker_pools._ProcessPeer
     tell, hear = peer.tell, peer.hear

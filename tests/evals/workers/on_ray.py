@@ -1,6 +1,6 @@
-"""``python -m tests.evals.workers.on_ray``: a run on a cluster of nodes of this machine.
+"""``python -m tests.evals.workers.on_ray``: a run on a local Ray cluster of several nodes.
 
-A program of its own, since Ray reads its token when it is imported and answers signals.
+It is a separate program, because Ray reads its token at import and handles signals.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.evals.workers.strange import StrangeRequest, install
 
 
 class _Removing(PlainDisplay):
-    """Removes a node when so many samples have ended."""
+    """Display that removes a node after so many samples."""
 
     def __init__(self, cluster: object, node: object, after: int) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def _run(asked: argparse.Namespace) -> None:
-    """Make the run that is asked for, and print what came of it."""
+    """Make the requested run and print its result."""
     os.environ |= {
         "RAY_USAGE_STATS_ENABLED": "0",
         # A node that is gone is known to be in seconds.

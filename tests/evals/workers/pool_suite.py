@@ -1,6 +1,6 @@
-"""``python -m tests.evals.workers.pool_suite local``: what every pool of workers must do.
+"""``python -m tests.evals.workers.pool_suite local``: conformance suite of worker pools.
 
-A program of its own, since Ray changes the process that it is imported in.
+It is a separate program, because Ray changes the process that imports it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ODD = "line\nbreak \u2028 \ud83d\ude80 é \x00 " + "x" * 2_000_000
 
 
 def begin(said: str) -> str:
-    """What a worker of this version refuses, with words that come back."""
+    """Return a start message that a worker refuses, with a text that it quotes."""
     return json.dumps({"say": "begin", "trace": None, "navloom": said})
 
 
@@ -83,7 +83,7 @@ SUITE: tuple[Callable[[WorkerPool], Awaitable[None]], ...] = (
 
 
 async def passes(kind: str) -> None:
-    """Hold a pool against the suite."""
+    """Run the suite on a pool."""
     if kind == "ray":
         from navloom.evals.workers.worker_pools import open_ray
 

@@ -1,4 +1,4 @@
-"""A kind of run whose samples may end the process that carries them out, for tests of workers."""
+"""Test kind of run whose samples may kill their process, for the tests of workers."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ STRANGE = RunKind(
 
 
 def install(at: Path) -> None:
-    """Make a folder in which Python finds this kind, as of a package that is installed."""
+    """Create a folder from which Python loads this kind, as from an installed package."""
     made = at / "strange-0.1.dist-info"
     made.mkdir()
     (made / "METADATA").write_text("Metadata-Version: 2.1\nName: strange\nVersion: 0.1\n")

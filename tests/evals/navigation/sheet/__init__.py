@@ -1,1 +1,1 @@
-"""A hundred failures to be labelled by reading, and how far the rules agree with the readers."""
+"""A sheet of a hundred failures for manual labelling, and agreement of readers and rules."""

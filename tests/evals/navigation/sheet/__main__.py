@@ -1,11 +1,11 @@
-"""The sheet of failures.
+"""Command line of the sheet of failures.
 
-``python -m tests.evals.navigation.sheet draw RUNS`` draws ``walks.jsonl`` anew from runs of R2R's
-val_unseen (``navloom eval r2r --agent NAME --out RUNS/NAME``) and the published trajectories.
-``... write DIR`` writes the accounts for a reader, and the guide, and ``walks.jsonl``: the same
-walks for a model (``navloom judge failures DIR/walks.jsonl --model M --out RUN``).
-``... agree FILE ...`` says how far the labels in these files agree with each other and with the
-rules; the readings that lie beside the sheet unless files are named. ``RUN/labels.jsonl`` is one.
+``python -m tests.evals.navigation.sheet draw RUNS`` draws ``walks.jsonl`` again from runs of R2R's
+val_unseen (``navloom eval r2r --agent NAME --out RUNS/NAME``) and the published trajectories. ``...
+write DIR`` writes the accounts and the guide for a reader, and ``walks.jsonl``, the same walks for
+a model (``navloom judge failures DIR/walks.jsonl --model M --out RUN``). ``... agree FILE ...``
+prints the agreement of the labels in these files with each other and with the rules. Without files
+it uses the readings in this folder. ``RUN/labels.jsonl`` is such a file.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _agree(*files: str) -> None:
 
 
 def _name(path: Path) -> str:
-    """Whose labels a file holds: a reader's by the file, a model's by its run."""
+    """Return the labeller's name: a reader's from the file, a model's from its run."""
     return path.parent.name if path.stem == "labels" else path.stem.removeprefix("reading_")
 
 

@@ -1,7 +1,7 @@
-"""How far labels of the same walks agree: readers with each other, and the rules with readers.
+"""Agreement of labels of the same walks: readers with each other, and rules with readers.
 
-A label file has one JSON object a line: ``id``, ``cause``, ``second`` (another cause that also
-holds, or null) and ``sure``. A model's may have null for a cause: unscored, which agrees with none.
+A label file has one JSON object per line: ``id``, ``cause``, ``second`` (another cause that also
+holds, or null) and ``sure``. A model's cause may be null: unscored, which agrees with none.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LABELS = (*(cause for cause in CAUSES if cause != "none"), UNSCORED)
 
 @dataclass(frozen=True)
 class Label:
-    """One walk's label; ``second`` and ``sure`` are a reader's."""
+    """Label of one walk; only readers give ``sure``."""
 
     cause: str
     second: str | None = None
@@ -38,10 +38,10 @@ Reading = Mapping[str, Label]
 
 
 def read_labels(path: Path, ids: Sequence[str]) -> Reading:
-    """A file of labels of exactly these walks.
+    """Read a file of labels of exactly these walks.
 
     Raises:
-        ValueError: a walk is missing, strange or there twice, or a cause is none of ours.
+        ValueError: a walk is missing, unknown or duplicate, or a cause is unknown.
     """
     found: dict[str, Label] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
@@ -63,7 +63,7 @@ def read_labels(path: Path, ids: Sequence[str]) -> Reading:
 
 
 def rules(kept: Sequence[Kept]) -> Reading:
-    """What the rules say of the walks."""
+    """Label the walks by the rules."""
     found = {}
     for each in kept:
         episode = episodes()[each.episode]
@@ -74,7 +74,7 @@ def rules(kept: Sequence[Kept]) -> Reading:
 
 
 def counted(a: Sequence[str], b: Sequence[str], labels: Sequence[str] = LABELS) -> np.ndarray:
-    """The table of two labellings, (labels, labels)."""
+    """Return the contingency table of two labellings, (labels, labels)."""
     table = np.zeros((len(labels), len(labels)))
     for one, other in zip(a, b, strict=True):
         table[labels.index(one), labels.index(other)] += 1
@@ -82,7 +82,7 @@ def counted(a: Sequence[str], b: Sequence[str], labels: Sequence[str] = LABELS) 
 
 
 def interval(a: Sequence[str], b: Sequence[str]) -> tuple[float, float]:
-    """The 95 % bootstrap interval of kappa, over walks."""
+    """Return the 95 % bootstrap interval of kappa, over walks."""
     rng = np.random.default_rng(0)
     draws = rng.integers(0, len(a), (RESAMPLES, len(a)))
     tables = np.zeros((RESAMPLES, len(LABELS), len(LABELS)))
@@ -94,13 +94,13 @@ def interval(a: Sequence[str], b: Sequence[str]) -> tuple[float, float]:
 
 
 def one_cause(a: Sequence[str], b: Sequence[str], cause: str) -> float:
-    """Kappa of a cause against all others."""
+    """Return kappa of one cause against all others."""
     sides = ([each if each == cause else "" for each in said] for said in (a, b))
     return float(cohen_kappa(counted(*sides, labels=("", cause))[None])[0])
 
 
 def compared(readings: Mapping[str, Reading], kept: Sequence[Kept]) -> Iterator[Table]:
-    """Tables of every pair of readings: kappa on all and on each half, then by cause."""
+    """Yield tables of every pair of readings: kappa on all and on each half, then by cause."""
     halves = {"all": kept, **{h: [k for k in kept if k.half == h] for h in HALVES}}
     pairs = [*combinations(readings, 2)]
     yield _overall(readings, halves, pairs)

@@ -1,7 +1,7 @@
-"""The failed walks of the sheet: drawn once from runs, kept as ids, and put together again.
+"""Failed walks of the sheet: drawn once from runs, stored as ids, and rebuilt from the scene.
 
-A line of ``walks.jsonl`` holds ids alone: the episode's, the viewpoints walked, how it ended, who
-walked, and which half it belongs to. What was offered at each step follows from the scene.
+A line of ``walks.jsonl`` has ids only: the episode, the viewpoints walked, the end, the walker, and
+the half it belongs to. The options of each step follow from the scene.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ HERE = Path(__file__).parent
 SEED = 13
 HALVES = ("tuning", "reported")
 SHARES = {"prevalent": 40, "heuristic": 30, "mapgpt": 20, "random": 10}
-"""How many walks of each walker; a published run of a trained agent comes first."""
+"""Number of walks of each walker; a published run of a trained agent comes first."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ class Kept:
     Attributes:
         id: its number on the sheet.
         episode: R2R's ``PATHID_K``.
-        by: who walked it.
+        by: name of the walker.
         half: one of :data:`HALVES`.
-        end: how it ended; ``stop`` or ``max_steps``.
-        walk: the viewpoints it stood on.
+        end: reason of the end, ``stop`` or ``max_steps``.
+        walk: the viewpoints of the walk.
     """
 
     id: str
@@ -59,26 +59,26 @@ class Kept:
 
 
 def read_walks(path: Path = HERE / "walks.jsonl") -> list[Kept]:
-    """The sheet's walks, in its order."""
+    """Read the walks of the sheet, in its order."""
     lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     return [Kept(**{**line, "walk": tuple(line["walk"])}) for line in lines]
 
 
 @cache
 def episodes(split: str = "val_unseen") -> dict[str, Episode]:
-    """The episodes of a split of R2R by id."""
+    """Return the episodes of a split of R2R by id."""
     task = load_task("r2r", Path(os.environ["NAVLOOM_DATA"]) / "mp3d", split)
     return {episode.id: episode for episode in task.episodes}
 
 
 @cache
 def scene(name: str) -> Scene:
-    """A scan."""
+    """Load a scan."""
     return load_scene(name)
 
 
 def result_of(kept: Kept, episode: Episode) -> dict[str, Any]:
-    """A walk as a navigator's result, which the rules read."""
+    """Return a walk as a navigator's result, as the rules read it."""
     home = scene(episode.scene)
     looks = headings_along(home, kept.walk, episode.heading)
     after = [*kept.walk[1:], *([None] if kept.end == "stop" else [])]
@@ -101,13 +101,13 @@ def result_of(kept: Kept, episode: Episode) -> dict[str, Any]:
 
 
 def line_of(kept: Kept, episode: Episode) -> dict[str, Any]:
-    """A walk as a line of a navigation run."""
+    """Return a walk as a line of a navigation run."""
     result = {**result_of(kept, episode), "episode": episode.model_dump(mode="json")}
     return {"id": kept.id, "scene": episode.scene, "status": "failed", "result": result}
 
 
 def account_of(kept: Kept, episode: Episode) -> str:
-    """One entry of the sheet, in Markdown."""
+    """Format one entry of the sheet as Markdown."""
     told = describe_rollout(
         Trajectory.read(result_of(kept, episode)), episode, scene(episode.scene)
     )
@@ -115,7 +115,7 @@ def account_of(kept: Kept, episode: Episode) -> str:
 
 
 def draw(runs: Path, published: Path) -> list[Kept]:
-    """The sheet: of each walker so many failures, each path once, halves dealt in turn.
+    """Draw the sheet: a number of failures per walker, each path once, in alternating halves.
 
     Args:
         runs: a folder with a run of R2R's val_unseen under each walker's name but the first.
@@ -139,7 +139,7 @@ def draw(runs: Path, published: Path) -> list[Kept]:
 
 
 def failed(walk: Sequence[str], episode: Episode) -> bool:
-    """Whether a walk ends 3 m or more from where it should."""
+    """Check that a walk ends 3 m or more from its goals."""
     table = metre_table(scene(episode.scene), "3d")
     return min(table.distance(walk[-1], goal) for goal in episode.goals) >= 3.0
 
@@ -155,6 +155,6 @@ def _walked(run: Path) -> Iterator[tuple[str, tuple[str, tuple[str, ...]]]]:
 
 
 def _stands(trajectory: Sequence[Sequence[Any]]) -> tuple[str, ...]:
-    """Where it stood; turns on the spot repeat a viewpoint."""
+    """Return the viewpoints of a trajectory; turns on the spot repeat a viewpoint."""
     stood = [pose[0] for pose in trajectory]
     return tuple(here for k, here in enumerate(stood) if not k or here != stood[k - 1])
