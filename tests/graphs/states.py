@@ -1,4 +1,4 @@
-"""Graphs give their outcome alone; tests of what is between nodes look at the whole state."""
+"""Run a graph and return its whole state; the graphs themselves return their outcome only."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def run(graph: Any, given: Any, *, context: Any = None, config: Any = None) -> dict[str, Any]:
-    """Call a graph, as ``navloom.run`` does; all channels of its last state."""
+    """Call a graph as ``navloom.run`` does and return all channels of its last state."""
 
     async def called() -> dict[str, Any]:
         channels = graph.stream_channels_list

@@ -1,4 +1,4 @@
-"""Videos made in tests: a second of each colour."""
+"""Test videos with one second of each colour."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RATE = 10
 
 
 def write_video(av: Any, path: Path, colours: Sequence[tuple[int, int, int]]) -> Path:
-    """Write an MP4 in which each colour fills the picture for a second, one after another."""
+    """Write an MP4 in which each colour fills the frame for one second, one after another."""
     with av.open(str(path), "w") as container:
         stream = container.add_stream("mpeg4", rate=RATE)
         stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"

@@ -1,4 +1,4 @@
-"""What the chat's tests walk in: two bedrooms on a corridor, an attic above, a shed cut off."""
+"""Home of the chat tests: two bedrooms on a corridor, an attic above, a disconnected shed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Chat", "home", "standing"]
 
 
 def standing(viewpoint: str, past: Past = ()) -> RobotContext:
-    """A robot in the home, as its tools are told of it."""
+    """Return the context of a robot in the home, as its tools get it."""
     walker = AgentHandle(GraphSimulator(home()), "robot")
     walker.start(start_pose(walker.scene, viewpoint, 0.0), 0)
     pose = pose_record(start_pose(walker.scene, viewpoint, 0.0))
@@ -31,7 +31,10 @@ def standing(viewpoint: str, past: Past = ()) -> RobotContext:
 
 
 def home() -> Scene:
-    """Metres, y up. The corridor runs along x; bedrooms at its ends, the kitchen in the north."""
+    """Return the home, in metres, y up.
+
+    The corridor runs along x. Bedrooms are at its ends, and the kitchen is in the north.
+    """
     corridor = [(f"c{i}", (float(2 * i), 0.0, 0.0), "Hallway_1") for i in range(6)]
     others = [
         ("b", (-2.0, 0.0, 0.0), "Bedroom_2"),
@@ -93,7 +96,7 @@ class Chat:
         return self.state
 
     def say(self, words: str) -> str:
-        """What the robot (or the program) says to some words."""
+        """Say some words and return the answer of the robot or the program."""
         before = len(self.state["transcript"])
         self.call(Command(resume=words))
         lines = self.state["transcript"][before:]

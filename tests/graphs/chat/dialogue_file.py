@@ -1,10 +1,9 @@
-"""A file of written dialogues: what a person types, and what following it means.
+"""File format of written dialogues: the user's lines, and what must hold after each.
 
-It is a YAML list of dialogues (``id``, ``home``, ``kind``, ``turns``, and ``start``, a viewpoint,
-where it is not the usual one). A turn is what is said and what has to hold after it, each item
-checkable of any model: the fields of :class:`Expect`. A walk is stopped as by Ctrl-C with
-``interrupt_after_hops``; a turn with ``cuts_in_after_hops`` is typed while the walk of the turn
-before is under way.
+The file is a YAML list of dialogues (``id``, ``home``, ``kind``, ``turns``, and ``start``, a
+viewpoint, if it is not the default one). A turn is a line of text and conditions that any model can
+be checked for: the fields of :class:`Expect`. ``interrupt_after_hops`` stops a walk as Ctrl-C does.
+A turn with ``cuts_in_after_hops`` is typed while the walk of the previous turn is in progress.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ Any1 = Annotated[tuple[Names, ...], BeforeValidator(_listed)]
 
 
 class Expect(BaseModel):
-    """What has to hold after a turn; what is left out may be anything."""
+    """Conditions that must hold after a turn; omitted ones may be anything."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -39,37 +38,37 @@ class Expect(BaseModel):
     """The robot stands in one of these regions."""
     not_in: Names = ()
     in_type: Names = ()
-    """It stands in a region with one of these labels."""
+    """The robot stands in a region with one of these labels."""
     visits: Names = ()
-    """It has been in these regions in this order during the turn."""
+    """The robot has been in these regions in this order during the turn."""
     avoids: Names = ()
-    """It has entered none of these during the turn."""
+    """The robot has entered none of these during the turn."""
     moved: bool | None = None
-    """Whether it has left its viewpoint; turning is no move."""
+    """True if the robot has left its viewpoint; turning is no move."""
     turned: Literal["left", "right", "around"] | None = None
     near: Names = ()
-    """It stands by a thing of one of these names, in its room."""
+    """The robot stands by an item of one of these names, in its room."""
     asks: bool | None = None
-    """Whether a question comes back."""
+    """True if the answer asks a question."""
     says: Any1 = ()
-    """Each is in its words, of a nested list one of them. Case and hyphens do not count, and a
-    word of four letters or more may go on: 'bedroom' is in 'bedrooms'."""
+    """The answer contains each of these; of a nested list, one. Case and hyphens do not count. A
+    word of four letters or more matches as a prefix: 'bedroom' matches 'bedrooms'."""
     says_not: Names = ()
     rooms_at_most: int | None = None
-    """How many kinds of room it may name; all but one, unless told: a hint is no list."""
+    """Maximum number of room types that the answer may name; by default all but one."""
     lost: bool = False
-    """Whether it may say that it did not understand, and ask nothing."""
+    """True if the answer may say that it did not understand, without a question."""
     metres: tuple[float, float] | None = None
-    """Its words hold a number within."""
+    """The answer contains a number in this range."""
     undone: bool | None = None
-    """The place and the words are those before the instruction that is taken back."""
+    """The pose and the transcript are those before the instruction that is undone."""
     ends: bool | None = None
     any_of: tuple[Expect, ...] = ()
-    """One of these holds as well."""
+    """One of these must hold as well."""
 
 
 class Turn(Expect):
-    """Words, and what has to hold after them."""
+    """A line of text, and the conditions that must hold after it."""
 
     say: str
     interrupt_after_hops: int | None = Field(default=None, ge=1)
@@ -77,7 +76,7 @@ class Turn(Expect):
 
     @property
     def expects(self) -> bool:
-        """Whether anything has to hold."""
+        """True if the turn has any condition."""
         return bool(self.model_fields_set - {"say", "interrupt_after_hops", "cuts_in_after_hops"})
 
 
@@ -131,10 +130,10 @@ def _blocks(expect: Expect) -> Iterator[Expect]:
 
 
 def read_dialogues(path: Path) -> list[Dialogue]:
-    """The dialogues of a file.
+    """Read the dialogues of a file.
 
     Raises:
-        SceneError: it is none, or expects what its home has not.
+        SceneError: it is no file of dialogues, or expects what its home does not have.
     """
     found = read_yaml(path, TypeAdapter(list[Dialogue]), most=1_000_000)
     twice = [name for name, n in Counter(each.id for each in found).items() if n > 1]

@@ -1,4 +1,4 @@
-"""One written dialogue under way: typed as the command line takes it; what comes of a turn."""
+"""Run one written dialogue as the command line does, and record the result of each turn."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tests.graphs.chat.dialogue_file import Turn
 __all__ = ["SAME", "After", "Sitting", "View"]
 
 SAME = 0.35
-"""Radians that a heading may be off and still be the one it was."""
+"""Tolerance in radians for two headings to count as equal."""
 
 
 @dataclass
 class View(ChatDisplay):
-    """A display that keeps what it is shown."""
+    """A display that keeps what it shows."""
 
     lines: list[tuple[str, str]] = field(default_factory=list)
     at: str = ""
@@ -40,15 +40,15 @@ class View(ChatDisplay):
         self.lines.append(("note", f"map of {len(trail)} poses"))
 
     def play(self, trail: Sequence[Sequence[Any]]) -> None:
-        """Nobody watches."""
+        """Do nothing; there is no viewer."""
 
     def redraw(self) -> None:
-        """Old lines are not said anew."""
+        """Do nothing; old lines are not repeated."""
 
 
 @dataclass(frozen=True)
 class _Stand:
-    """Where a conversation stands: the pose, and every line so far."""
+    """State of a conversation: the pose, and every line so far."""
 
     viewpoint: str
     heading: float
@@ -67,7 +67,7 @@ class _Stand:
 
 @dataclass(frozen=True)
 class After:
-    """What a turn came to: before it, after it, its words, its way, what it went back to."""
+    """Result of a turn: state before and after, answer, path, undo and end."""
 
     scene: Scene
     before: _Stand
@@ -79,19 +79,19 @@ class After:
 
     @property
     def room(self) -> str | None:
-        """The region it stands in."""
+        """Region that the robot stands in."""
         return self.scene.viewpoint_by_id[self.now.viewpoint].region
 
 
 class Sitting:
-    """One dialogue under way, with the calls that the command line makes."""
+    """One dialogue in progress, with the calls that the command line makes."""
 
     def __init__(self, talk: ChatDriver, view: View) -> None:
         self.talk, self.view, self.ended = talk, view, False
         self._earlier: list[tuple[_Stand, bool]] = []
 
     async def take(self, turn: Turn, cut: Turn | None) -> tuple[After, str]:
-        """Take a turn, with one that cuts in on it: what came of it, and what was wrong."""
+        """Take a turn, and one that cuts in on it; return the result and an error message."""
         before, poses, first = self._stand(), len(self.talk.trail), len(self.view.lines)
         stopped: list[Coroutine[Any, Any, None]] = []
         hops = cut.cuts_in_after_hops if cut else turn.interrupt_after_hops
@@ -135,9 +135,10 @@ class Sitting:
         return _Stand(pose["viewpoint"], pose["heading"], lines, bool(state.get("question")))
 
     def _went_back(self, now: _Stand) -> bool:
-        """Whether it is as the last instruction found it, or as the one did that this belonged to.
+        """Check that the state equals an earlier one that ``/undo`` may return to.
 
-        An answer belongs to its question, and words that stopped a walk to that walk.
+        That is the state before the last instruction, or before the one that it belongs to. An
+        answer belongs to its question, and words that stopped a walk belong to that walk.
         """
         while self._earlier:
             then, belongs = self._earlier.pop()

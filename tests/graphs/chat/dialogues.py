@@ -1,8 +1,9 @@
-"""The share of written dialogues that the chat follows (:mod:`tests.graphs.chat.dialogue_file`).
+"""Measure the share of written dialogues that the chat follows.
 
 python -m tests.graphs.chat.dialogues FILE [--model provider/name] [--only ID] [--show]
 
-A dialogue is followed when all of its turns are: first what was not, and why, is printed of each.
+The format is in :mod:`tests.graphs.chat.dialogue_file`. A dialogue is followed if all of its turns
+are. For each other one, the first turn that was not followed is printed with the reason.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ from tests.graphs.chat.dialogue_sitting import SAME, After, Sitting, View
 __all__ = ["Verdict", "follow", "shares"]
 
 _ARM, _SLACK = 1.6, 0.5
-"""Metres: so near one is there; where no viewpoint is, as near as one gets, and a bit more."""
+"""Distance in metres that counts as near, and the slack where no viewpoint is that near."""
 _LOST = ("not understand", "didn't understand", "could not work that out")
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a dialogue was followed; else the first turn that was not (from 1), and why."""
+    """Result of a dialogue: followed, or the first turn (from 1) that was not, and why."""
 
     dialogue: Dialogue
     turn: int | None = None
@@ -45,7 +46,7 @@ class Verdict:
 
     @property
     def followed(self) -> bool:
-        """Whether all of its turns were."""
+        """True if all turns were followed."""
         return self.turn is None
 
 
@@ -54,7 +55,7 @@ def _plain(text: str) -> str:
 
 
 def _has(text: str, word: str) -> bool:
-    """Whether words are in a text; longer ones may go on ('bedroom' is in 'bedrooms')."""
+    """Check that a text contains a word; longer words match as prefixes."""
     word = _plain(word)
     end = r"(?!\w)" if len(word) < 4 or word.isdigit() else ""
     return re.search(rf"(?<!\w){re.escape(word)}{end}", _plain(text)) is not None
@@ -97,7 +98,7 @@ def _told(expect: Expect) -> dict[str, Any]:
 
 
 def _wrong(expect: Expect, after: After) -> str | None:
-    """The first thing that does not hold, in a few words."""
+    """Return the first condition that does not hold, in a few words."""
     scene, reply, room = after.scene, after.reply, after.room
     rooms = [scene.viewpoint_by_id[each].region for each in (after.before.viewpoint, *after.way)]
     moved = any(each != after.before.viewpoint for each in (*after.way, after.now.viewpoint))
@@ -142,10 +143,10 @@ def _wrong(expect: Expect, after: After) -> str | None:
 
 
 async def follow(dialogue: Dialogue, model: str = "builtin/heuristic") -> Verdict:
-    """Go through a dialogue as the command line does, until a turn is not followed."""
+    """Run a dialogue as the command line does, until a turn is not followed."""
     context = Context(model=get_model(model), simulator=get_simulator("graph", dialogue.home))
     view = View()
-    # What /save writes goes where nobody misses it.
+    # /save writes to a temporary folder.
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         async with open_thread(None) as saver:
             talk = ChatDriver(context, saver, view)
@@ -178,7 +179,7 @@ async def _followed(dialogue: Dialogue, sitting: Sitting) -> Verdict:
 
 
 def shares(verdicts: Sequence[Verdict]) -> dict[str, tuple[int, int]]:
-    """By kind, and in ``total``: how many were followed, of how many."""
+    """Return, by kind and in ``total``, the number of followed dialogues and of all."""
     every: dict[str, tuple[int, int]] = {}
     for each in verdicts:
         for name in (each.dialogue.kind, "total"):
@@ -188,7 +189,7 @@ def shares(verdicts: Sequence[Verdict]) -> dict[str, tuple[int, int]]:
 
 
 def main() -> None:
-    """Print each dialogue, and the shares."""
+    """Print each dialogue and the shares."""
     parser = argparse.ArgumentParser(description="The share of written dialogues that is followed.")
     parser.add_argument("file", type=Path)
     parser.add_argument("--model", default="builtin/heuristic")

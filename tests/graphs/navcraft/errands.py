@@ -1,4 +1,4 @@
-"""An errand in the row house of tests.tools.navcraft.worlds, and ways to get it wrong."""
+"""An errand in the row house of tests.tools.navcraft.worlds, with valid and changed answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CHECK_RELAY = {"name": "check_collab_path_efficient", "args": RELAY}
 
 
 def phase_1(**changes: Any) -> dict[str, Any]:
-    """A valid answer of NavCraft-S, with some of its keys changed."""
+    """Return a valid answer of NavCraft-S with some keys changed."""
     return {
         "phase_1": {
             "Single robot start region": {"robot_1": "Attic_6"},
@@ -38,7 +38,7 @@ def phase_1(**changes: Any) -> dict[str, Any]:
 
 
 def phase_2(**changes: Any) -> dict[str, Any]:
-    """A valid answer of NavCraft-C for that errand, with some of its keys changed."""
+    """Return a valid answer of NavCraft-C for that errand with some keys changed."""
     return {
         "phase_2": {
             "Collaborative robot start region": {"robot_1": "Attic_6", "robot_2": "Bedroom_1"},

@@ -1,4 +1,4 @@
-"""The page of a navigator's switches: one walk in a demo home, the same under every switch.
+"""Generate the page of navigator switches: one walk in a demo home under every switch.
 
 python -m tests.graphs.navigation.switches_page > docs/navigator-switches.md
 """
@@ -41,7 +41,7 @@ GIVEN = {
     "goals": [GOAL],
 }
 SHOWN = 3
-"""Which prompt is shown, from 0: the fourth, when the walk has come and gone once."""
+"""Index of the shown prompt, from 0: the fourth, after the walk went there and back."""
 
 HEAD = f"""# What each switch of a navigator does
 
@@ -66,7 +66,7 @@ test compares. NavGPT and MapGPT, each plain, with chain of thought, with reflec
 
 @dataclass(frozen=True)
 class Switch:
-    """One row: what is set, and what the script says differently."""
+    """One row of the page: the settings, and the changes to the script."""
 
     title: str
     note: str
@@ -74,10 +74,10 @@ class Switch:
     last: tuple[Any, ...] = ("Action: Stop. I have arrived.",)
     """The replies at the fourth step."""
     third: str = ""
-    """What the third reply says before its action."""
+    """Text of the third reply before its action."""
     tool: bool = False
     way: tuple[str, str, str] = (THERE, HERE, THERE)
-    """Where the first three steps lead."""
+    """Viewpoints that the first three steps lead to."""
 
 
 THOUGHT = """<Reasoning>
@@ -181,7 +181,7 @@ SWITCHES = (
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     base, shown = _walk(Switch("plain", ""))
     _, paper = _walk(Switch("paper", "", {"prompts": "paper"}))
     parts = [HEAD, "## The plain navigator (`--agent navgpt`)\n\n", _beside(shown, paper)]
@@ -192,7 +192,7 @@ def page() -> str:
 
 
 def _beside(ours: Sequence[BaseMessage], paper: Sequence[BaseMessage]) -> str:
-    """The two messages of our prompt and of the paper's, in the columns of a table."""
+    """Return the two messages of our prompt and the paper's as the columns of a table."""
     rows = ["<tr><th><code>--prompts navloom</code></th><th><code>--prompts paper</code></th></tr>"]
     for pair in zip(ours[:2], paper[:2], strict=True):
         cells = (f"<td>\n\n{_fenced(_text(message))}\n</td>" for message in pair)
@@ -201,7 +201,7 @@ def _beside(ours: Sequence[BaseMessage], paper: Sequence[BaseMessage]) -> str:
 
 
 def variants() -> str:
-    """The prompts of the paper's eight variants, whole: docs/navigator-prompts.md."""
+    """Return the prompts of the paper's eight variants: docs/navigator-prompts.md."""
     parts = [VARIANTS_HEAD]
     for memory, cot, reflect in itertools.product(("history", "map"), (False, True), (False, True)):
         agent = "mapgpt" if memory == "map" else "navgpt"
@@ -266,7 +266,7 @@ def _said(reply: Any) -> str:
 
 
 def _number(scene: Scene, start: str, end: str, by_lot: bool) -> int:
-    """The number that a step at one place gives the other."""
+    """Return the option number of a step from one viewpoint to another."""
     place = scene.viewpoint_by_id[start]
     walker = AgentHandle(get_simulator("graph", scene), "navigator", by_lot=by_lot)
     seen = walker.start(Pose(place.position, 0.0, 0.0, start), GIVEN["seed"])
@@ -282,7 +282,7 @@ def _text(message: BaseMessage) -> str:
 
 
 def _state(state: Mapping[str, Any]) -> list[str]:
-    """One line a key, and one a key of each step; what every walk has in bulk is left out."""
+    """Return one line per key of the state and of each step, without long shared values."""
     left_out = {"messages", "paid", "draft", "result", "steps", *GIVEN}
     lines = [f"{key}: {_short(state[key])}" for key in sorted(state) if key not in left_out]
     for step in state["steps"]:

@@ -1,19 +1,20 @@
-"""How the rules' weights were found: ``python -m tests.graphs.navigation.tuning [--rounds N]``.
+"""Fit the weights of the rule-based follower: ``python -m tests.graphs.navigation.tuning``.
 
-On R2R's train split, on the scans whose words are at hand; no other split is looked at. Two sets of
-weights come out: with the prior that R2R's paths have four to six hops (``hops``, ``stop_late``),
-and without it.
+It uses R2R's train split only. It prints two sets of weights: with the prior that R2R's paths have
+four to six hops (``hops``, ``stop_late``), and without it. ``--rounds`` sets the
+repeats of parts 1 and 2.
 
-Three parts, each from where the last ended:
+Four parts, each starting from the result of the one before:
 
-1. A way's score is linear in the weights of choices, given how far along one is: a softmax over the
-   ways on, fitted to the steps of the reference paths (L-BFGS, pulled towards the hand-set values).
-2. How far along one is (``step_*``, ``stay``, ``skip``, ``eager``) and when to stop: one weight at
-   a time is moved, and the move is kept where more of the walks succeed (stop within 3 m).
+1. The score of a candidate is linear in the weights of choices, given the progress along the
+   instruction. A softmax over the candidates is fitted to the steps of the reference paths (L-BFGS,
+   regularised towards the hand-set values).
+2. Progress (``step_*``, ``stay``, ``skip``, ``eager``) and stopping: one weight at a time is
+   changed, and the change is kept if more walks succeed (stop within 3 m).
 3. ``visited``, ``seen`` and ``detour``, which only a map needs, on walks with a map.
-4. Stopping without the prior: a logistic fit of the ends of paths, then the second part again.
+4. Stopping without the prior: a logistic fit of the ends of paths, then part 2 again for stopping.
 
-A walk is that of the navigator's graph, step for step, on views read from its own prompts.
+A walk equals that of the navigator's graph, step by step, on views parsed from its own prompts.
 """
 
 from __future__ import annotations
@@ -67,12 +68,12 @@ STOP = ("stop", "stop_done", "stop_place", "stop_near", "stop_ahead")
 PRIOR = ("hops", "stop_late")
 MAP = ("visited", "seen", "detour")
 PULL = 0.02
-"""How strongly a weight is held to its hand-set value, a decision's likelihood being 1."""
+"""Strength of the regularisation towards the hand-set values, per decision."""
 
 
 @dataclass(frozen=True)
 class Stand:
-    """Where a walk stands: what is shown, and what each number leads to."""
+    """A position in a walk: the view, and the viewpoint of each option number."""
 
     view: PromptView
     options: tuple[MoveOption, ...]
@@ -80,7 +81,7 @@ class Stand:
 
 
 class Place:
-    """A scan and what is shown in it, by the place and the heading one came with."""
+    """A scan, with cached views by viewpoint and heading."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
@@ -89,14 +90,14 @@ class Place:
         self._stands: dict[tuple[str, int], Stand] = {}
 
     def stand(self, viewpoint: str, heading: float) -> Stand:
-        """What a navigator without a map is shown there."""
+        """Return the view of a navigator without a map."""
         key = viewpoint, round(math.degrees(heading) * 100)
         if key not in self._stands:
             self._stands[key] = self._stand(viewpoint, heading, "history", {})
         return self._stands[key]
 
     def stand_with_map(self, viewpoint: str, heading: float, seen: dict[str, Any]) -> Stand:
-        """What one with a map is shown; ``seen`` grows."""
+        """Return the view of a navigator with a map, and add it to ``seen``."""
         return self._stand(viewpoint, heading, "map", seen)
 
     def _stand(
@@ -119,7 +120,7 @@ class Place:
         return Stand(read_view(PolicyRequest(opening_messages(rendered))), tuple(options), heading)
 
     def gone(self, stand: Stand, option: MoveOption) -> tuple[float, PastStep]:
-        """Where one looks after a move, and the move as the history tells of it."""
+        """Return the heading after a move, and the move as the history describes it."""
         assert option.turn is not None
         heading = (stand.heading + option.turn) % (2 * math.pi)
         words = option.description.partition(" (the ")[0]
@@ -129,14 +130,14 @@ class Place:
 
 @dataclass(frozen=True)
 class Walk:
-    """What a walk came to."""
+    """Result of a walk."""
 
     viewpoints: tuple[str, ...]
     success: bool
 
 
 class Course:
-    """Episodes to tune on, with the places they are in."""
+    """Episodes to tune on, with their scans."""
 
     def __init__(self, data: Path, split: str) -> None:
         task = load_task("r2r", data / "mp3d", split)
@@ -149,7 +150,7 @@ class Course:
         return self._places[episode.scene]
 
     def walk(self, episode: Episode, weights: FollowerWeights, *, mapped: bool = False) -> Walk:
-        """One walk by the rules."""
+        """Run one walk of the rule-based follower."""
         place, past, seen = self.place(episode), list[PastStep](), dict[str, Any]()
         at, heading, stood = episode.start, episode.heading, [episode.start]
         for _ in range(MOST_STEPS):
@@ -173,12 +174,12 @@ class Course:
     def success(
         self, episodes: Sequence[Episode], weights: FollowerWeights, *, mapped: bool = False
     ) -> float:
-        """The share of walks that succeed."""
+        """Return the share of walks that succeed."""
         found = (self.walk(each, weights, mapped=mapped).success for each in episodes)
         return sum(found) / len(episodes)
 
     def steps(self, episodes: Sequence[Episode]) -> Iterator[tuple[PromptView, int | None]]:
-        """The views on reference paths, each with the number of the right way on; None at ends."""
+        """Yield the views on reference paths with the number of the right option; None at ends."""
         for episode in episodes:
             place, past, heading = self.place(episode), list[PastStep](), episode.heading
             for at, onward in zip_longest(episode.path, episode.path[1:]):
@@ -192,7 +193,7 @@ class Course:
 
 
 class Choices:
-    """Decisions on reference paths as features of each way on, for a softmax."""
+    """Decisions on reference paths as features of each candidate, for a softmax."""
 
     def __init__(
         self, steps: Iterable[tuple[PromptView, int | None]], weights: FollowerWeights
@@ -228,7 +229,7 @@ class Choices:
         return replace(self._zero, **{name: 1.0 if name in SINGLE else (1.0, 1.0)})  # type: ignore[arg-type]
 
     def fitted(self, weights: FollowerWeights) -> FollowerWeights:
-        """The weights of choices under which the right ways are most likely."""
+        """Return the weights of choices that make the right candidates most likely."""
         before = np.array([_get(weights, name, k) for name, k in self.names])
 
         def loss(w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
@@ -252,7 +253,7 @@ class Choices:
 def stopping(
     steps: Iterable[tuple[PromptView, int | None]], weights: FollowerWeights
 ) -> FollowerWeights:
-    """The weights of stopping under which ends, and no other places of the paths, are stops."""
+    """Fit the weights of stopping so that only the ends of the paths are stops."""
     none = replace(weights, **dict.fromkeys((*STOP, *PRIOR), 0.0))  # type: ignore[arg-type]
     ones = [replace(none, **{name: 1.0}) for name in STOP]  # type: ignore[arg-type]
     rows, ends = [], []
@@ -295,7 +296,7 @@ def _with(weights: FollowerWeights, found: Mapping[tuple[str, int], float]) -> F
 def climb(
     success: Callable[[FollowerWeights], float], weights: FollowerWeights, names: Sequence[str]
 ) -> FollowerWeights:
-    """Move one weight at a time; a move is kept where more of the walks succeed."""
+    """Change one weight at a time and keep the change if more walks succeed."""
     best = success(weights)
     print(f"  from {best:.4f}", file=sys.stderr, flush=True)
     for name in random.Random(1).sample(list(names), len(names)):
@@ -309,7 +310,7 @@ def climb(
 
 
 def main() -> None:
-    """Tune, and print both sets of weights."""
+    """Tune and print both sets of weights."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=2)
     asked = parser.parse_args()

@@ -1,14 +1,14 @@
-"""Can options be told apart? ``python -m tests.graphs.navigation.twins [R2R_split ...]``.
+"""Count indistinguishable options: ``python -m tests.graphs.navigation.twins [R2R_split ...]``.
 
-Over the scans of a split of R2R, with what a navigator is shown:
+It counts over the scans of a split of R2R, with the text that a navigator gets:
 
-- *twins*: viewpoints that offer two options in the same words;
-- *twin steps*: steps of ground-truth paths whose right option has a twin in the same quarter;
+- *twins*: viewpoints that offer two options with the same text;
+- *twin steps*: steps of ground-truth paths whose right option has a twin in the same direction;
 - *free paths*: paths without such a step.
 
-Each four times: as shown; without what says which of several alike an option is, and with angles
-rounded to 30 degrees and distances to 1 m; without any number; and by the words of the description
-alone. The last three say how much hangs on what a model may not read well.
+Each is counted in four forms of the text: unchanged; without the note that tells alike options
+apart, and with angles rounded to 30 degrees and distances to 1 m; without any number; and with the
+description only. The last three show how much depends on details that a model may not read well.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ FORMS: dict[str, Callable[[str], str]] = {
 
 @dataclass
 class Counted:
-    """What was counted in one form."""
+    """Counts for one form of the text."""
 
     viewpoints: int = 0
     twins: int = 0
@@ -69,7 +69,7 @@ def _options(scene: Scene, viewpoint: str, heading: float) -> list[MoveOption]:
 
 
 def count(data: Path, split: str) -> dict[str, Counted]:
-    """The three shares of a split, in each form."""
+    """Count twins, twin steps and free paths of a split, in each form."""
     task = load_task("r2r", data / "mp3d", split)
     places = {name: load_scene(uri) for name, uri in task.scenes.items()}
     found = {form: Counted() for form in FORMS}

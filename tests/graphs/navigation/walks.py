@@ -1,4 +1,4 @@
-"""What the navigator's tests walk with: a small home, a script, pictures made on the spot."""
+"""Helpers of the navigator's tests: a small home, a scripted model, generated images."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ GIVEN: dict[str, Any] = {
 def walk(
     replies: Sequence[Reply], *, given: Mapping[str, Any] | None = None, **settings: Any
 ) -> tuple[dict[str, Any], ScriptedChatModel]:
-    """Run the navigator with a script, every reply of which must be asked for."""
+    """Run the navigator with scripted replies; all of them must be used."""
     with ScriptedChatModel(replies) as model:
         settings = {"simulator": GraphSimulator(home()), **settings}
         state = run(
@@ -45,17 +45,17 @@ def walk(
 
 
 def humans(messages: Sequence[BaseMessage]) -> list[str]:
-    """The texts of the human messages."""
+    """Return the texts of the human messages."""
     return [message_text(m.content) for m in messages if isinstance(m, HumanMessage)]
 
 
 def section(prompt: str, head: str) -> list[str]:
-    """The lines of a prompt that begin with a heading."""
+    """Return the lines of a prompt that start with a heading."""
     return [line for line in prompt.splitlines() if line.startswith(head)]
 
 
 class PictureSimulator(GraphSimulator):
-    """The graph backend with pictures of noise, made from the place and the direction."""
+    """Graph backend with noise images that depend on viewpoint and direction."""
 
     capabilities = frozenset({"hop", "discrete", "captions", "rgb"})
     taken = 0
@@ -88,7 +88,7 @@ def _views(viewpoint: str) -> list[View]:
 
 
 class BumpingSimulator(GraphSimulator):
-    """The graph backend with a wall that is touched on every hop."""
+    """Graph backend that reports a contact with a wall on every hop."""
 
     def step(self, actions: Mapping[str, Action]) -> Mapping[str, Observation]:
         touched = (Contact("wall", 0.25, (1.0, 0.0, 2.0)),)
