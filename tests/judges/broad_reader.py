@@ -1,8 +1,8 @@
-"""A reader that wants to find a verdict: what a judge might make of a text, at its most credulous.
+"""Permissive reader of verdicts, an upper bound of what a judge may read into a text.
 
-It shares no line with the neutraliser: it reads look-alike letters by itself, decodes base64 and
-hexadecimal, and takes any word of judging near any word of agreeing or denying for a verdict. So it
-would read one into plain prose, too ("that is correct, no ramp"): it is for payloads alone.
+It shares no code with the neutraliser. It maps look-alike letters itself, decodes base64 and
+hexadecimal, and accepts any word of judging near any word of agreement or denial as a verdict. It
+also finds verdicts in plain prose ("that is correct, no ramp"), so use it for payloads only.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _BACK = re.compile(rf"\b(?:(true)|(false))[^a-z]{{1,12}}(?:{_LABEL})")
 
 
 def read_verdict(text: str) -> bool | None:
-    """The verdict in a text, however disguised; None where this reader finds none."""
+    """Return the verdict in a text, even if disguised; None if this reader finds none."""
     for view in _views(text):
         for pattern in (_VERDICT, _BACK):
             if found := pattern.search(view):

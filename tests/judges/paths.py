@@ -1,4 +1,4 @@
-"""A path of three passages: a blocked door, an open one, stairs."""
+"""Test path with three passages: a blocked door, an open door, and stairs."""
 
 from __future__ import annotations
 
