@@ -1,4 +1,4 @@
-"""A collector of traces on this machine: OTLP over HTTP, which may also refuse or hang."""
+"""Trace collector on this machine: OTLP over HTTP, which may also refuse or hang."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Self
 
 @dataclass(frozen=True)
 class Seen:
-    """A span that came."""
+    """A span that was received."""
 
     name: str
     trace: str
@@ -26,11 +26,11 @@ class Seen:
 
 @dataclass
 class Collector:
-    """Listens on 127.0.0.1 for as long as the block lasts.
+    """Server on 127.0.0.1 that runs until the end of the block.
 
     Attributes:
-        status: what each request is answered with.
-        hangs: it takes requests and never answers.
+        status: status code of every response.
+        hangs: accept requests and never answer.
     """
 
     status: int = 200
@@ -73,7 +73,7 @@ class Collector:
 
     @property
     def spans(self) -> list[Seen]:
-        """All that came, as they ended."""
+        """All received spans, in the order in which they ended."""
         from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
             ExportTraceServiceRequest,
         )
@@ -105,7 +105,7 @@ def _value(value: Any) -> Any:
 
 
 def tree(spans: list[Seen]) -> str:
-    """One trace as an indented text, children in the order in which they ended."""
+    """Format one trace as an indented text, children in the order in which they ended."""
     below = defaultdict(list)
     for span in spans:
         below[span.parent].append(span)

@@ -1,4 +1,4 @@
-"""llama.cpp's own HTTP server on the loopback, with a real small model: what a user would start."""
+"""llama.cpp's HTTP server on the loopback with a real small model, as a user would start it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ NAME = "smollm2"
 
 @contextmanager
 def llama_server(path: Path | None = None, *, n_ctx: int = 2048) -> Iterator[str]:
-    """The address of a llama.cpp server, with its /v1; it ends with the block.
+    """Start a llama.cpp server, yield its address with /v1, and stop it at the end.
 
     Args:
-        path: a GGUF file; None takes SmolLM2-135M of its package.
-        n_ctx: its context in tokens.
+        path: a GGUF file; None uses SmolLM2-135M from its package.
+        n_ctx: context length in tokens.
     """
     if find_spec("xllamacpp") is None:
         pytest.skip("xllamacpp is not installed: pip install xllamacpp")

@@ -1,4 +1,4 @@
-"""The published rules of the strict schema dialects, as a checker that knows no Navloom code."""
+"""Independent checker of the published rules of strict JSON schema dialects."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _ALLOWED = {
 
 
 ARRAY_BOUNDS = frozenset({"minItems", "maxItems"})
-"""What vLLM's grammars hold beside."""
+"""Keywords that vLLM's grammars support as well."""
 
 
 def complaints(node: Any, where: str = "$", *, beside: frozenset[str] = frozenset()) -> list[str]:
-    """What a strict backend that knows some keywords beside would refuse in a schema."""
+    """Return what a strict backend with some extra keywords would refuse in a schema."""
     if not isinstance(node, dict):
         return [f"{where}: not an object"]
     found = [f"{where}: keyword {key}" for key in node if key not in _ALLOWED | beside]
