@@ -1,8 +1,8 @@
-"""``python -m tests.scenes.demo.home_builder``: lay the demo homes out, into the package.
+"""``python -m tests.scenes.demo.home_builder``: build the demo homes into the package.
 
-A home is one YAML file beside this one: rooms with a corner and a size (or an outline), items
-counted from that corner, and doors. Names and usual sizes are in ``catalogue.yaml``. Lengths are
-metres, turns are degrees clockwise seen from above, x grows to the east and z to the south.
+A home is one YAML file in this folder: rooms with a corner and a size (or an outline), items
+relative to that corner, and doors. Names and usual sizes are in ``catalogue.yaml``. Lengths are in
+metres, turns in degrees clockwise seen from above. x grows to the east and z to the south.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _Strict(BaseModel):
 
 
 class _Placed(_Strict):
-    """One item: where its centre is, from the room's corner, and what stands on it."""
+    """One item: its centre relative to the room's corner, and the items on it."""
 
     at: Point2
     turn: Finite = 0.0
@@ -65,7 +65,7 @@ class _Room(_Strict):
 
     @property
     def polygon(self) -> tuple[Point2, ...]:
-        """The footprint as (x, z) in the home's frame."""
+        """Footprint as (x, z) in the home's frame."""
         x, z = self.corner
         width, depth = self.size or (0.0, 0.0)
         outline = self.outline or ((0, 0), (width, 0), (width, depth), (0, depth))
@@ -98,7 +98,7 @@ class _Catalogue(_Strict):
     structure: dict[str, tuple[Metres, ...]]
 
     def find(self, name: str) -> tuple[ItemKind, tuple[float, ...]]:
-        """A name's kind, and its size with the height things stand at as a fourth, if given."""
+        """Return a name's kind and size; a fourth value, if given, is the height of its surface."""
         kinds: dict[ItemKind, dict[str, tuple[float, ...]]] = {
             "asset": self.asset,
             "object": self.object,
@@ -112,13 +112,13 @@ class _Catalogue(_Strict):
 
 
 def build(scene_id: str) -> Scene:
-    """Lay one home out.
+    """Build one home.
 
     Args:
         scene_id: ``flat``, ``house`` or ``villa``.
 
     Raises:
-        SceneError: where its file is broken, or cannot be laid out.
+        SceneError: its file is broken, or cannot be laid out.
     """
     home = read_yaml(_FOLDER / f"{scene_id}.yaml", TypeAdapter(_Home))
     regions = {n: _region(n, room, home) for n, room in home.rooms.items()}
@@ -172,7 +172,7 @@ def _region(number: int, room: _Room, home: _Home) -> Region:
 
 
 def _items(number: int, room: _Room, region: Region, floor: float) -> list[Item]:
-    """A room's items, each followed by what stands on it."""
+    """Return a room's items, each followed by the items on it."""
     found: list[Item] = []
     for line in room.items:
         for name, placed in line.items():

@@ -1,8 +1,8 @@
-"""Walls and a navigation graph from true geometry: rooms, furniture and the doors between rooms.
+"""Walls and a navigation graph from exact geometry: rooms, furniture and doors.
 
-Where :mod:`navloom.scenes.box_graph` knows boxes alone, here a viewpoint stands on free floor and
-an edge is a straight way over free floor. A viewpoint stands on either side of every door, at the
-foot and the head of stairs, and on a grid in what is left.
+:mod:`navloom.scenes.box_graph` knows boxes only. Here a viewpoint stands on free floor, and an edge
+is a straight line over free floor. Viewpoints are on both sides of every door, at the foot and the
+head of stairs, and on a grid on the remaining floor.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from navloom.errors import SceneError
 from navloom.scenes.scene import Box, Edge, Item, Point2, Point3, Region, Viewpoint, Wall
 
 CLEAR = 0.2
-"""Metres a viewpoint and the ways between viewpoints keep from walls and furniture."""
+"""Clearance of viewpoints and edges from walls and furniture, in metres."""
 _FLAT = 0.05
-"""What is no higher than this (a rug) can be walked over, in metres."""
+"""Items up to this height (a rug) can be walked over, in metres."""
 _BEFORE_DOOR = 0.45
-"""How far a viewpoint stands from the door it is before, in metres."""
+"""Distance of a viewpoint from its door, in metres."""
 _SPACINGS = (1.2, 0.8, 0.5, 0.3)
-"""Grid cells in metres; the next is tried where furniture keeps a room's doors apart."""
+"""Grid spacings in metres; the next is tried if a room's doors are not connected."""
 _LONGEST = 2.8
 """The longest edge in a room, in metres."""
 
 
 @dataclass(frozen=True)
 class Opening:
-    """A hole in the wall between two regions: its middle as (x, z), and its width in metres."""
+    """An opening in the wall between two regions: its centre as (x, z), and its width in metres."""
 
     a: str
     b: str
@@ -62,7 +62,7 @@ class StairFlight:
 
 @dataclass(frozen=True)
 class Plan:
-    """What was laid out."""
+    """Result of the layout."""
 
     walls: tuple[Wall, ...]
     viewpoints: tuple[Viewpoint, ...]
@@ -117,7 +117,7 @@ def lay_out(
 
 
 def _hole(opening: Opening, shape: dict[str, Polygon]) -> LineString:
-    """The opening as a line in the wall that its two regions share."""
+    """Return the opening as a line in the wall that its two regions share."""
     wall = shape[opening.a].boundary.intersection(shape[opening.b].boundary)
     hole = line_merge(_lines(wall.intersection(Point(opening.at).buffer(opening.width / 2, 32))))
     if not isinstance(hole, LineString) or abs(hole.length - opening.width) > 0.02:
@@ -136,7 +136,7 @@ def _lines(shape: BaseGeometry) -> MultiLineString:
 def _free(
     region: Region, shape: Polygon, items: Sequence[Item], holes: dict[Opening, LineString]
 ) -> BaseGeometry:
-    """Where the middle of a body may be: clear of walls and furniture, and up to the doors."""
+    """Return the free space of a body's centre: clear of walls and furniture, up to the doors."""
     doors = [
         hole.buffer(_BEFORE_DOOR + CLEAR, cap_style="flat").intersection(shape)
         for opening, hole in holes.items()
@@ -157,7 +157,7 @@ def _blocks(item: Item, floor: float) -> bool:
 
 
 def _beside(hole: LineString, side: Polygon) -> Point2:
-    """The place before the middle of a hole, on one side of it."""
+    """Return the point in front of the centre of an opening, on one side of it."""
     middle = hole.interpolate(0.5, normalized=True)
     (x0, z0), (x1, z1) = hole.coords[0], hole.coords[-1]
     across = (z1 - z0) / hole.length, (x0 - x1) / hole.length
@@ -172,7 +172,7 @@ def _beside(hole: LineString, side: Polygon) -> Point2:
 
 
 def _stand(stands: dict[str, list[Viewpoint]], region: Region, place: Point2) -> str:
-    """A new viewpoint of a region; its id."""
+    """Add a viewpoint to a region and return its id."""
     group = stands[region.id]
     at: Point3 = (round(place[0], 3), region.center[1], round(place[1], 3))
     group.append(Viewpoint(id=f"{region.number}_{len(group)}", position=at, region=region.id))
@@ -182,7 +182,10 @@ def _stand(stands: dict[str, list[Viewpoint]], region: Region, place: Point2) ->
 def _fill(
     stands: dict[str, list[Viewpoint]], region: Region, shape: Polygon, free: BaseGeometry
 ) -> list[Edge]:
-    """Add a region's grid to its stands; keep what can be reached from its doors; join it."""
+    """Add a grid of viewpoints to a region and return its edges.
+
+    Viewpoints that are not reachable from the region's doors are removed.
+    """
     doors = list(stands[region.id])
     for spacing in _SPACINGS:
         stands[region.id] = list(doors)
@@ -203,7 +206,7 @@ def _fill(
 def _grid(
     shape: Polygon, free: BaseGeometry, taken: Sequence[Viewpoint], spacing: float
 ) -> list[Point2]:
-    """Places on free floor, one a cell: its middle, else the middle of what is free of it."""
+    """Return points on free floor, one per cell: its centre, or the centre of its free part."""
     left, near, right, far = shape.bounds
     across = max(1, round((right - left) / spacing))
     along = max(1, round((far - near) / spacing))
@@ -238,7 +241,7 @@ def _walls(
     ceiling: float,
     outdoor: AbstractSet[str],
 ) -> Iterator[Wall]:
-    """The outlines of each storey's rooms, once each, with the openings cut out."""
+    """Yield the outlines of each storey's rooms, once each, with the openings cut out."""
     gaps = {
         storey: [
             hole.buffer(0.001, cap_style="flat")
