@@ -1,8 +1,8 @@
-"""What is worked out of a scene is what is tested here: each load makes one."""
+"""Fixtures of the simulator tests: every load makes a new scene, without cached results."""
 
 import pytest
 
 
 @pytest.fixture(autouse=True)
 def _fresh(fresh_scenes: None) -> None:
-    """No test here gets a scene that another has worked on."""
+    """Give each test scenes that no other test has used."""
