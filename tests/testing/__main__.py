@@ -1,4 +1,4 @@
-"""``python -m tests.testing``: print the fault table; 1 where a sample is in the wrong place."""
+"""``python -m tests.testing``: print the fault table; exit 1 if a sample ended wrongly."""
 
 from __future__ import annotations
 

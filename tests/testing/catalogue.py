@@ -1,8 +1,8 @@
-"""The sixteen kinds of fault that a run has to survive, by number and name.
+"""The sixteen kinds of fault that a run must survive, by number and name.
 
-The right place of a sample that met one: a fault of the server is tried again, and where it stays
-the sample is an ``error``, which says nothing about the agent; whatever the model itself said, be
-it nonsense or nothing, is the agent's to mend, and where it cannot the sample is ``failed``.
+The right status of an affected sample depends on the fault. A fault of the server is retried. If it
+stays, the sample is an ``error``, which says nothing about the agent. A bad or empty reply of the
+model is for the agent to handle. If it cannot, the sample is ``failed``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from navloom.testing.faults import (
 from tests.testing.fault_plan import Maker
 
 _SILENT_S = 120.0
-"""Longer than any client waits; a server that stops does not wait for it."""
+"""Longer than the timeout of any client; a server that stops does not wait for it."""
 _OUTAGE_S = 0.1
 
 
@@ -38,13 +38,13 @@ class Kind:
 
     Attributes:
         number: 1 to 16.
-        name: a word for it.
-        about: what the server does.
+        name: short name.
+        about: behaviour of the server.
         make: draws one.
-        whose: who is at fault: "server" or "model".
-        times: calls in a row that meet it, where it is not for good.
-        streamed: whether replies are streamed while it is tried.
-        silent: whether only a client's own time-out ends it.
+        whose: the side at fault, "server" or "model".
+        times: number of failing calls in a row, unless permanent.
+        streamed: True if replies are streamed in its tests.
+        silent: True if only a client's own timeout ends it.
     """
 
     number: int
@@ -57,11 +57,11 @@ class Kind:
     silent: bool = False
 
     def blames(self, wire: str) -> str:
-        """Who is at fault in a protocol: to Anthropic, empty content is a reply like any other."""
+        """Return the side at fault in a protocol; Anthropic allows empty content in a reply."""
         return "model" if self.number == 12 and wire == "anthropic" else self.whose
 
     def for_good(self, wire: str) -> Literal["error", "failed"]:
-        """The right place of a sample that this fault never lets go."""
+        """Return the right status of a sample with this fault permanently."""
         return "error" if self.blames(wire) == "server" else "failed"
 
 
@@ -119,17 +119,17 @@ KINDS: tuple[Kind, ...] = (
     Kind(15, "bad-arguments", "broken, wrong or huge arguments", _bad_arguments, "model"),
     Kind(16, "filtered", "stops for a content filter", lambda *_: Filtered(), "model"),
 )
-"""The sixteen, in order."""
+"""The sixteen kinds, in order."""
 
 
 def kind_of(name: str) -> Kind:
-    """The kind of this number or name.
+    """Return the kind of this number or name.
 
     Raises:
         UsageError: there is none.
     """
     known = {key: kind for kind in KINDS for key in (str(kind.number), kind.name)}
-    # "429" is the name of one, so that numbers end at 16.
+    # "429" is the name of a kind, and numbers end at 16.
     if name not in known:
         raise UsageError(
             f"no fault is called {name!r}.{did_you_mean(name, known)} Give 1 to {len(KINDS)}, "

@@ -1,8 +1,8 @@
-"""A seeded plan of faults that does not depend on the order in which calls arrive.
+"""Seeded plan of faults that does not depend on the order of calls.
 
-A plan by the number of a call gives another run's faults to other samples as soon as two calls
-change places. Here a fault belongs to a conversation, known by the ``Random seed:`` line of its
-opening, and to one of its turns: which samples meet a fault, and where, follows from the seed.
+A plan by call numbers would give faults to other samples as soon as two calls change places. Here a
+fault belongs to a conversation, identified by the ``Random seed:`` line of its opening, and to one
+of its turns. The seed alone determines which samples meet a fault, and where.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from navloom.testing.faults import Fault
 from navloom.testing.wire_protocols import WireCall
 
 Maker: TypeAlias = Callable[[random.Random, str], Fault]
-"""Draws a fault, given dice and the name of the protocol."""
+"""Function that draws a fault, from a random generator and the name of the protocol."""
 
 _SEED = re.compile(r"Random seed:[ \t]*(-?\d{1,20})")
 _FIRST_TURNS = 2
-"""A fault comes at one of the first so many turns: every errand takes as many."""
+"""A fault occurs in one of the first so many turns, which every errand has."""
 
 
 @dataclass(frozen=True)
 class Fate:
-    """What a conversation meets.
+    """Planned fault of a conversation.
 
     Attributes:
-        turn: the turn at which it meets the fault: replies of the model before it.
-        for_good: every call from that turn on meets it; else as many as the plan says.
+        turn: turn of the fault: number of model replies before it.
+        for_good: True if every call from that turn on fails; else as many as the plan says.
     """
 
     turn: int
@@ -42,18 +42,18 @@ class Fate:
 
 
 class ConversationPlan:
-    """Gives a share of the conversations a fault, and some of these for good."""
+    """Plan that gives a share of the conversations a fault, some of them a permanent one."""
 
     def __init__(
         self, make: Maker, *, share: float, for_good: float, times: int = 1, seed: int = 0
     ) -> None:
-        """Write the plan.
+        """Create the plan.
 
         Args:
-            make: draws the fault that a call meets.
-            share: how many of the conversations meet it at all, 0 to 1.
-            for_good: how many of these meet it for good, 0 to 1.
-            times: calls in a row that meet it where it is not for good.
+            make: draws the fault of a call.
+            share: share of the conversations with a fault, 0 to 1.
+            for_good: share of these with a permanent fault, 0 to 1.
+            times: number of failing calls in a row if the fault is not permanent.
             seed: the same seed gives the same conversations the same faults.
         """
         self._make, self._times, self._seed = make, times, seed
@@ -63,14 +63,14 @@ class ConversationPlan:
         """Calls that met a fault, by conversation and turn."""
 
     def fate(self, name: str) -> Fate | None:
-        """What the conversation of this name meets, or None."""
+        """Return the fault of the conversation of this name, or None."""
         dice = random.Random(f"{self._seed}:{name}")
         if dice.random() >= self._share:
             return None
         return Fate(dice.randrange(_FIRST_TURNS), dice.random() < self._for_good)
 
     def meet(self, call: WireCall) -> Fault | None:
-        """The fault that a call meets."""
+        """Return the fault of a call, or None."""
         name, turn = conversation(call.body)
         fate = self.fate(name)
         if fate is None or turn < fate.turn:
@@ -85,11 +85,11 @@ class ConversationPlan:
 
 
 def conversation(body: dict[str, Any]) -> tuple[str, int]:
-    """Which conversation a request goes on with, and how often the model has spoken in it.
+    """Return the conversation that a request continues, and its number of model replies.
 
     Returns:
         Its name (the number in the ``Random seed:`` line of its first human message, or a digest
-        of that message where there is no such line) and the turn, from 0.
+        of that message if there is no such line) and the turn, from 0.
     """
     turns = body.get("messages", [])
     first = next((turn["content"] for turn in turns if turn["role"] == "user"), "")

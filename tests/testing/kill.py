@@ -1,17 +1,17 @@
-"""``python -m tests.testing.kill``: kill a run many times, and count what was lost.
+"""``python -m tests.testing.kill``: kill a run many times and count what was lost.
 
-With ``--nested`` it is a run of NavCraft-C, whose errand is a graph within the graph; with
-``--workers`` workers are killed, too (:mod:`tests.testing.kill_workers`).
+``--nested`` uses a run of NavCraft-C, whose errand is a subgraph. ``--workers`` kills workers, too
+(:mod:`tests.testing.kill_workers`).
 
-The process that is killed is a real command, asking over the loopback. It is killed when
-the server has got a random number of further calls, a random moment after the last of them, so
-that kills are spread over the run however fast the machine is. After each kill, and at the end:
+The killed process is a real command that calls a model over the loopback. It is killed a random
+moment after the server got a random number of further calls, so that kills are spread over the run
+on any machine. After each kill, and at the end:
 
-- no sample that was finished is missing, and none is there twice;
-- the tasks are those of a run that was never killed, and so is what each is said to have cost;
-- what stands in the run's file is whole at any moment, and the server is asked what it is asked
-  by a run that was never killed;
-- the server was asked a second time for no more calls than were in flight at the kills.
+- no finished sample is missing, and none is duplicated;
+- the tasks and their recorded costs equal those of a run that was never killed;
+- the run's file has whole lines at any moment, and the set of requests to the server equals that of
+  a run that was never killed;
+- no more calls were repeated than were in flight at the kills.
 """
 
 from __future__ import annotations
@@ -60,21 +60,20 @@ _IMPORTED = [
 
 @dataclass(frozen=True)
 class Outcome:
-    """What many kills did to a run.
+    """Result of many kills of a run.
 
     Attributes:
         kills: sessions that were killed.
         samples: samples of the run.
-        lost: samples that had been finished, or were to be, and are missing.
-        twice: samples that stand in the file more than once.
-        changed: whether the tasks, or what was asked for them, differ from those of a run that
-            was not killed.
-        costs: samples whose calls, tokens or dollars do.
+        lost: samples that had been finished or planned, and are missing.
+        twice: duplicate samples in the file.
+        changed: True if the tasks or the requests differ from those of an uninterrupted run.
+        costs: samples whose calls, tokens or dollars differ.
         nested: kills that found a sample within its errand.
-        calls: calls of the run that was not killed.
-        again: calls that the server was asked again.
-        in_flight: calls that may have been in flight at the kills: so many may come again.
-        seconds: by the clock.
+        calls: calls of the uninterrupted run.
+        again: calls that the server got again.
+        in_flight: calls that may have been in flight at the kills, and so may be repeated.
+        seconds: wall time.
     """
 
     kills: int
@@ -91,7 +90,7 @@ class Outcome:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing was lost, doubled or changed, and no more was paid than is due."""
+        """True if no sample was lost, duplicated or changed, and the costs are right."""
         broken = self.lost or self.twice or self.changed or self.costs
         return not broken and self.again <= self.in_flight
 
@@ -106,17 +105,16 @@ class Outcome:
 
 
 def kill_many(folder: Path, kills: int, *, seed: int = 0, kind: str = "single") -> Outcome:
-    """Make a run, killing it so many times on the way, and compare it with one left in peace.
+    """Make a run, killing it many times, and compare it with an uninterrupted one.
 
     Args:
         folder: an empty folder for both runs.
-        kills: how often.
-        seed: of the moments.
-        kind: ``collab`` for tasks whose errand is a graph within the graph.
+        kills: number of kills.
+        seed: seed of the moments.
+        kind: ``collab`` for tasks whose errand is a subgraph.
 
     Raises:
-        RuntimeError: the run was over before it had been killed so often, or a session did not
-            end by itself.
+        RuntimeError: the run was over before all kills, or a session did not end by itself.
     """
     began, samples = time.monotonic(), kills * _SAMPLES_A_KILL
     thinker = reply_with(get_model("builtin/heuristic"))
@@ -146,13 +144,13 @@ def kill_many(folder: Path, kills: int, *, seed: int = 0, kind: str = "single") 
 
 
 def told(folder: Path, needed: Counter[str], again: Counter[str], lost: set[str]) -> Outcome:
-    """What a run that was killed on the way is beside the one left in peace.
+    """Compare a run that was killed with the uninterrupted one.
 
     Args:
-        folder: of both.
-        needed: what the server was asked by the one left in peace.
-        again: what it was asked by the other.
-        lost: samples that were finished, and then were not.
+        folder: folder of both.
+        needed: requests of the uninterrupted run.
+        again: requests of the killed run.
+        lost: samples that were finished and later missing.
     """
     ended = finished(folder / "killed")
     for name in ("whole", "killed"):
@@ -175,7 +173,7 @@ def told(folder: Path, needed: Counter[str], again: Counter[str], lost: set[str]
 
 
 def slow(answer: Any) -> Any:
-    """The same answers, later."""
+    """Delay the answers."""
 
     def reply(call: WireCall) -> AIMessage:
         time.sleep(_REPLY_S)
@@ -188,7 +186,7 @@ def slow(answer: Any) -> Any:
 def start(
     server: ModelServer, out: Path, samples: int, kind: str, more: Sequence[str] = ()
 ) -> BaseProcess:
-    """Start a session; ``more`` are further words of its command."""
+    """Start a session; ``more`` has further arguments of its command."""
     # Forked from a server that has everything imported: a kill in the imports would tell nothing.
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_IMPORTED)
@@ -224,7 +222,7 @@ def _kill(server: ModelServer, out: Path, samples: int, dice: random.Random, kin
 def finish(
     server: ModelServer, out: Path, samples: int, kind: str, more: Sequence[str] = ()
 ) -> None:
-    """Have the run come to its end."""
+    """Run the command to its end."""
     process = start(server, out, samples, kind, more)
     process.join(_SESSION_S)
     if process.exitcode != 0:
@@ -233,12 +231,12 @@ def finish(
 
 
 def asked(server: ModelServer) -> Counter[str]:
-    """How often the server was asked what."""
+    """Count the requests of a server by their content."""
     return Counter(json.dumps(call.body, sort_keys=True) for call in server.calls)
 
 
 def finished(out: Path) -> Counter[str]:
-    """How often each sample stands in the file, of whole lines alone."""
+    """Count the lines of each sample in the file, whole lines only."""
     file = out / "samples.jsonl"
     if not file.exists():
         return Counter()
@@ -250,7 +248,7 @@ def finished(out: Path) -> Counter[str]:
 
 
 def _is_within(out: Path) -> bool:
-    """Whether a sample's last step on disk is one of its errand's."""
+    """Check that a sample's last step on disk is one of its errand."""
     within = """
         SELECT thread_id FROM checkpoints WHERE checkpoint_ns LIKE 'errand:%' EXCEPT
         SELECT thread_id FROM checkpoints WHERE checkpoint_ns = ''
@@ -260,18 +258,18 @@ def _is_within(out: Path) -> bool:
 
 
 def _costs(out: Path) -> dict[str, Any]:
-    """What each sample is said to have used."""
+    """Return the recorded usage and cost of each sample."""
     lines = map(json.loads, (out / "samples.jsonl").read_text().splitlines())
     return {line["id"]: (line["usage"], line["cost_usd"]) for line in lines}
 
 
 def _differ(one: dict[str, Any], other: dict[str, Any]) -> int:
-    """In how many names two differ."""
+    """Count the names for which two dictionaries differ."""
     return sum(one.get(name) != other.get(name) for name in {**one, **other})
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Kill a run as often as the arguments say and print what came of it."""
+    """Kill a run as often as the arguments say and print the result."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.testing.kill", description="Kill a run at random points."
     )

@@ -1,9 +1,9 @@
-"""``python -m tests.testing.kill_driven``: kill an evaluation whose bodies drive, many times.
+"""``python -m tests.testing.kill_driven``: kill an evaluation with driven bodies many times.
 
-Bodies slide along what they touch and stand beside their viewpoints: what is read again after a
-kill must put them there to the last bit, or their next contact is another. A session is killed when
-so many further steps as the dice say are on disk, a random moment after the last of them. At the
-end trajectories, contacts, steps and scores are those of a run that was never killed.
+Bodies slide along obstacles and stand beside their viewpoints. The state that is restored after a
+kill must be exact to the last bit, else their next contact differs. A session is killed at a random
+moment after a random number of further steps are on disk. At the end trajectories, contacts, steps
+and scores must equal those of an uninterrupted run.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ _COUNTED = ("end", "trajectory", "contacts", "steps", "scores", "counts")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What many kills did to a run.
+    """Result of many kills of a run.
 
     Attributes:
         kills: sessions that were killed.
-        within: kills that left an episode half way.
-        episodes: of the run.
-        moves: of all episodes.
-        contacts: of all episodes.
+        within: kills in the middle of an episode.
+        episodes: episodes of the run.
+        moves: moves of all episodes.
+        contacts: contacts of all episodes.
         beside: poses that were beside their viewpoint.
-        differ: episodes whose trajectory, contacts, steps or scores are not those of the run that
-            was left in peace.
-        twice: episodes that stand in the file more than once.
-        seconds: by the clock.
+        differ: episodes whose trajectory, contacts, steps or scores differ from those of the
+            uninterrupted run.
+        twice: duplicate episodes in the file.
+        seconds: wall time.
     """
 
     kills: int
@@ -67,7 +67,7 @@ class Outcome:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing was lost, doubled or changed."""
+        """True if no episode was lost, duplicated or changed."""
         return not self.differ and not self.twice
 
     def __str__(self) -> str:
@@ -81,18 +81,17 @@ class Outcome:
 
 
 def kill_many(folder: Path, kills: int, *, spec: str, episodes: int, seed: int = 0) -> Outcome:
-    """Make a run, killing it so many times on the way, and compare it with one left in peace.
+    """Make a run, killing it many times, and compare it with an uninterrupted one.
 
     Args:
         folder: an empty folder for both runs.
-        kills: how often.
-        spec: which homes.
-        episodes: how many.
-        seed: of the moments.
+        kills: number of kills.
+        spec: the homes.
+        episodes: number of episodes.
+        seed: seed of the moments.
 
     Raises:
-        RuntimeError: the run was over before it had been killed so often, or a session did not
-            end by itself.
+        RuntimeError: the run was over before all kills, or a session did not end by itself.
     """
     began, dice, within = time.monotonic(), random.Random(seed), 0
     words = ["eval", "scene", spec, "--n", str(episodes), "--body", "VLNVERSE"]
@@ -127,7 +126,7 @@ def _told(result: Any) -> Any:
 
 
 def _beside(poses: list[list[Any]]) -> int:
-    """How many poses are not the commonest of their viewpoint, which is its own place."""
+    """Count the poses that are not the most frequent one of their viewpoint, its own place."""
     places: dict[str, dict[tuple[float, ...], int]] = {}
     for viewpoint, _, _, *place in poses:
         counts = places.setdefault(viewpoint, {})
@@ -176,7 +175,7 @@ def _finish(words: list[str]) -> None:
 
 
 def _steps_of(out: Path) -> int:
-    """How many steps are on disk of episodes that have not ended."""
+    """Count the steps on disk of episodes that have not ended."""
     file = out / "checkpoints.sqlite"
     if not file.exists():
         return 0
@@ -189,7 +188,7 @@ def _steps_of(out: Path) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Kill a run as often as the arguments say and print what came of it."""
+    """Kill a run as often as the arguments say and print the result."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.testing.kill_driven", description="Kill an evaluation with bodies."
     )

@@ -1,8 +1,8 @@
-"""``python -m tests.testing.kill --workers``: kill workers and drivers of one run, many times.
+"""``python -m tests.testing.kill --workers``: kill workers and drivers of one run many times.
 
-The run is NavCraft-S over the loopback, by 1, 2 or 4 workers; each session has another number. A
-kill takes a worker, and one in three the driver, a random moment after so many further calls as the
-dice say. What is counted is what :mod:`tests.testing.kill` counts.
+The run is NavCraft-S over the loopback, by 1, 2 or 4 workers, a random number in each session. A
+kill hits a worker, and one time in three the driver, at a random moment after a random number of
+further calls. The counts are those of :mod:`tests.testing.kill`.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ _SESSION_S = 600.0
 
 
 def kill_workers(folder: Path, kills: int, *, seed: int = 0) -> Outcome:
-    """Make a run, killing workers and drivers on the way, and compare it with one left in peace.
+    """Make a run, killing workers and drivers, and compare it with an uninterrupted one.
 
     Args:
         folder: an empty folder for both runs.
-        kills: how often.
-        seed: of the moments, and of who is killed.
+        kills: number of kills.
+        seed: seed of the moments and of the killed processes.
 
     Raises:
-        RuntimeError: the run was over before it had been killed so often.
+        RuntimeError: the run was over before all kills.
     """
     began, samples, dice = time.monotonic(), kills * _SAMPLES_A_KILL, random.Random(seed)
     thinker = reply_with(get_model("builtin/heuristic"))
@@ -88,7 +88,7 @@ def kill_workers(folder: Path, kills: int, *, seed: int = 0) -> Outcome:
 
 
 def _wait(server: ModelServer, driver: BaseProcess, dice: random.Random) -> None:
-    """Until so many further calls as the dice say have come, and somebody is there to be killed."""
+    """Wait for a random number of further calls, and until there is a worker to kill."""
     wanted = len(server.calls) + dice.randint(1, _MOST_CALLS_A_KILL)
     until = time.monotonic() + _SESSION_S
     while time.monotonic() < until and driver.is_alive():
@@ -100,7 +100,7 @@ def _wait(server: ModelServer, driver: BaseProcess, dice: random.Random) -> None
 
 
 def _workers_of(driver: BaseProcess) -> Iterator[int]:
-    """The processes of a driver's workers."""
+    """Yield the process ids of a driver's workers."""
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
             state, parent = stat.read_text().rsplit(")", 1)[1].split()[:2]

@@ -1,14 +1,14 @@
-"""The fault table: many samples of a real graph under each kind of fault, each looked at.
+"""Fault table: many samples of a real graph under each kind of fault, each checked.
 
-What is run is what a night's work runs: ``navcraft_single`` on the demo homes through
-`navloom.evals.runner.run_batch`, asked over the loopback by a provider's own client. Before the
-faults, the same samples run without any; then the right place of each sample is known beforehand:
+``navcraft_single`` runs on the demo homes through `navloom.evals.runner.run_batch`, over the
+loopback with a provider's own client. The same samples run without faults first. So the right
+status of each sample is known beforehand:
 
-- it met no fault, or a fault of the server that passed: it ends as it did without faults, with
-  the same task and the same number of calls counted;
-- it met a fault of the server for good: ``error``;
-- it met a fault of the model that passed: ``ok``, perhaps with another task;
-- it met a fault of the model for good: ``failed``.
+- no fault, or a temporary fault of the server: the same status, task and number of calls as
+  without faults;
+- a permanent fault of the server: ``error``;
+- a temporary fault of the model: ``ok``, perhaps with another task;
+- a permanent fault of the model: ``failed``.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ _COUNTED = ("calls", "input_tokens", "output_tokens")
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """How the table is made.
+    """Settings of the table.
 
     Attributes:
         samples: samples under each kind.
-        concurrency: samples under way at once.
-        seed: of the samples and of the faults that they meet.
+        concurrency: samples in progress at once.
+        seed: seed of the samples and of their faults.
         wire: "openai" or "anthropic".
-        share: how many of the conversations meet a fault, 0 to 1.
-        for_good: how many of these meet it for good, 0 to 1.
-        patience: seconds that a client waits for a server that falls silent.
+        share: share of the conversations with a fault, 0 to 1.
+        for_good: share of these with a permanent fault, 0 to 1.
+        patience: seconds that a client waits for a silent server.
     """
 
     samples: int = 200
@@ -70,16 +70,16 @@ class Setting:
 
 @dataclass(frozen=True)
 class Row:
-    """What became of the samples under one kind of fault.
+    """Results of the samples under one kind of fault.
 
     Attributes:
         name: the kind's number and name.
-        ended: how many ended ok, failed and in error.
-        met: samples that met the fault, and those that met it for good.
+        ended: number of samples that ended ok, failed and in error.
+        met: samples with the fault, and those with a permanent one.
         calls: requests that reached the server.
-        retries: calls that were tried again.
-        seconds: by the clock.
-        wrong: one line for each sample that is not in its right place.
+        retries: calls that were retried.
+        seconds: wall time.
+        wrong: one line for each sample with a wrong status.
     """
 
     name: str
@@ -92,7 +92,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Whether all is as expected, or what is not."""
+        """Either ``as expected``, or the number of wrong samples and the first of them."""
         if not self.wrong:
             return "as expected"
         return f"{len(self.wrong)} WRONG: {self.wrong[0]}"
@@ -100,15 +100,15 @@ class Row:
 
 @dataclass(frozen=True)
 class _Job:
-    """One attempt: the real graph, asked through a real client."""
+    """One attempt: the real graph with a real client."""
 
     well: Any
     nowhere: Any
-    """A model whose server refuses every connection."""
+    """Model whose server refuses every connection."""
     lost: frozenset[str]
-    """The samples that ask it."""
+    """Samples that use ``nowhere``."""
     model: str = "builtin/loopback"
-    """What is asked costs nothing."""
+    """Name of a model without cost."""
 
     def build(self, checkpointer: Any) -> Any:
         return navcraft_single.build_graph(checkpointer)
@@ -125,7 +125,7 @@ class _Job:
 
 
 class _Attempts(BaseCallbackHandler):
-    """Counts what is asked of a model, also what never reaches the server."""
+    """Counter of model calls, including those that never reach the server."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -142,9 +142,9 @@ async def fault_table(
     """Run the samples without faults, then under each kind.
 
     Args:
-        kinds: which faults.
-        setting: how many, how, with which seed.
-        each: told of each row when it is done.
+        kinds: the kinds of fault.
+        setting: the settings.
+        each: called with each finished row.
 
     Returns:
         A row without faults, then one for each kind.
@@ -218,7 +218,7 @@ def _plan(kind: Kind | None, setting: Setting) -> ConversationPlan:
         share=setting.share,
         for_good=setting.for_good,
         times=kind.times,
-        # Else the same samples would meet every kind.
+        # Otherwise the same samples would meet every kind.
         seed=setting.seed * 100 + kind.number,
     )
 
@@ -228,7 +228,7 @@ def _no_fault(*_: Any) -> Any:
 
 
 def _lost(kind: Kind | None, samples: list[Sample], plan: ConversationPlan) -> frozenset[str]:
-    """The samples whose server is not there: a listener cannot refuse one client alone."""
+    """Return the samples whose server is missing; a listener cannot refuse one client only."""
     if kind is None or kind.name != "refused":
         return frozenset()
     fates = {sample.id: plan.fate(str(sample.seed)) for sample in samples}
@@ -255,7 +255,7 @@ def _client(url: str, kind: Kind | None, setting: Setting, attempts: _Attempts) 
 
 @contextmanager
 def short_waits() -> Iterator[None]:
-    """Wait tenths of a second between attempts where a night's work waits seconds."""
+    """Wait tenths of a second between attempts instead of seconds."""
     usual = model_call.retry_policy_of
 
     def hasty(*given: Any, **named: Any) -> RetryPolicy:
@@ -286,7 +286,7 @@ def _totals(lines: Mapping[str, Any], samples: Sequence[Sample], summary: Summar
 def _misplaced(
     kind: Kind | None, fate: Any, line: Any, calm: Mapping[str, Any], setting: Setting
 ) -> Iterator[str]:
-    """What is wrong with where a sample ended."""
+    """Yield the errors in a sample's status and result."""
     if line is None:
         return
     right = (
@@ -301,12 +301,12 @@ def _misplaced(
 
 
 def _told(line: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What a sample says that no fault of a server may change."""
+    """Return the part of a sample that no fault of a server may change."""
     return line["result"], *(line["usage"][key] for key in _COUNTED)
 
 
 def write_table(rows: Sequence[Row]) -> str:
-    """The rows as text."""
+    """Format the rows as text."""
     head = ("fault", "samples", "ok", "failed", "error", "met", "for good", "calls", "retries", "s")
     cells = [(*head, "verdict"), *map(_cells, rows)]
     wide = [max(len(row[i]) for row in cells) for i in range(len(head) + 1)]
