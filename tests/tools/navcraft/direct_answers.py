@@ -1,4 +1,4 @@
-"""Answers of A.13 in the row house of tests.tools.navcraft.worlds, and ways to get them wrong."""
+"""Answers of A.13 in the row house of tests.tools.navcraft.worlds, with optional changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ALONE = ["Move_to('cup_4')", "Grab('cup')", "Move_to('kitchen_counter_2')", "Rel
 
 
 def v1(**changes: Any) -> dict[str, Any]:
-    """A valid answer of version 1, with some of its keys changed."""
+    """Return a valid answer of version 1 with some keys changed."""
     return {
         "Robots position": {"robot_1": "Attic_6", "robot_2": "Bedroom_1"},
         "Task instruction": "Could you two bring the cup from Study_4 to the counter in Hall_2?",
@@ -25,13 +25,13 @@ def v1(**changes: Any) -> dict[str, Any]:
 
 
 def long_house() -> Scene:
-    """The row house with a book at one end and a desk at the other, as version 2 wants regions."""
+    """Return the row house with a book at one end and a desk at the other, as version 2 needs."""
     book = item("book", "object", "Attic_6", 22, 1)
     return row_house(book, item("desk", "asset", "Bedroom_1", 2, 1))
 
 
 def v2(**changes: Any) -> dict[str, Any]:
-    """An answer of version 2 for that house that keeps its rules, with some keys changed."""
+    """Return a valid answer of version 2 for that house with some keys changed."""
     return {
         "Robots start position": {"robot_1": "Pantry_5", "robot_2": "Hall_2"},
         "Transfer position": "Living_room_3",
@@ -73,5 +73,5 @@ def v2(**changes: Any) -> dict[str, Any]:
 
 
 def lists(one: list[str], two: list[str]) -> dict[str, Any]:
-    """The key of the steps."""
+    """Return the key of the subtask lists."""
     return {"Subtask list": {"robot_1": one, "robot_2": two}}

@@ -1,4 +1,4 @@
-"""A small home for the oracles: a hall, a kitchen round the corner, and stairs up to a study."""
+"""Small home for the oracle tests: a hall, a kitchen around the corner, and stairs to a study."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ HALL, CORNER, KITCHEN, SINK, STAIRS, STUDY, ISLAND = (
 
 
 def home() -> Scene:
-    """Metres, y up; the hall runs along -z (north), the kitchen lies to its east.
+    """Return the home, in metres, y up.
+
+    The hall runs along -z (north), and the kitchen is east of it.
 
     HALL (0,0,0) - CORNER (0,0,-4) - KITCHEN (3,0,-4) - SINK (6,0,-4); STAIRS (0,0,2) south of the
-    hall, STUDY (0,3,5) up from there; ISLAND is joined to nothing.
+    hall, STUDY (0,3,5) up from there; ISLAND is disconnected.
     """
     places = {
         HALL: ((0, 0, 0), "Hallway_1"),

@@ -1,4 +1,4 @@
-"""Small invented places for the tools' tests."""
+"""Small synthetic scenes for the tests of the tools."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROW = ("Bedroom_1", "Hall_2", "Living_room_3", "Study_4", "Pantry_5", "Attic_6")
 
 
 def row_house(*more: Item) -> Scene:
-    """Six rooms in a row, 4 m each, one viewpoint in the middle of each (x = 2, 6, ... 22)."""
+    """Return six rooms in a row, 4 m each, with a viewpoint at each centre (x = 2, 6, ... 22)."""
     centers = {name: (2.0 + 4 * i, 0.0, 0.0) for i, name in enumerate(ROW)}
     steps = list(pairwise(ROW))
     return Scene(
@@ -35,7 +35,7 @@ def row_house(*more: Item) -> Scene:
 
 
 def near(expected: Any, **within: Any) -> Any:
-    """``pytest.approx``, but typed so that it may stand in a field or a tuple."""
+    """Return ``pytest.approx`` as a value of any type, for use in fields and tuples."""
     return pytest.approx(expected, **within)
 
 
@@ -46,7 +46,7 @@ def item(name: str, kind: Any, region: str | None, x: float, z: float, **more: A
 
 @st.composite
 def scenes(draw: st.DrawFn) -> Scene:
-    """Random places of 2 to 7 regions: some without viewpoints, items or links; often in parts.
+    """Draw random scenes of 2 to 7 regions, often disconnected, some regions empty.
 
     Every edge between two regions has a link and every link with viewpoints at both ends an edge,
     so that hops over H and crossings over G mean the same. Coordinates are whole decimetres.

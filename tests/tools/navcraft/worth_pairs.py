@@ -1,15 +1,17 @@
-"""How far the grades of ``belongs.yaml`` are true: true pairs of real homes against shuffled ones.
+"""Validity of the grades of ``belongs.yaml``: true pairs of real homes against shuffled ones.
 
-A true object-room pair is an object and the label of its room; an object-surface pair, an object
-and the nearest piece of furniture of its room that can hold something, within 0.8 m on the ground
-and no more than 0.4 m above or 1.2 m below it: HM3D says no more of what stands on what. Only
-things that one asks for (``carry: often``) count. A shuffled pair is the same object with the room
-or surface of another pair of its home, of a name that it is not truly paired with there, drawn 20
-times: of one draw the surfaces' area moves by .008 either way. The area under the curve is the
-chance that a true pair scores higher than a shuffled one, ties half.
+A true object-room pair is an object and the label of its room. A true object-surface pair is an
+object and the nearest supporting furniture in its room, within 0.8 m horizontally and at most 0.4 m
+above or 1.2 m below it. HM3D has no better data on what stands on what. Only objects that people
+ask for (``carry: often``) count.
+
+A shuffled pair is the same object with the room or surface of another pair of its home, whose name
+it is not truly paired with there. It is drawn 20 times, because the area for surfaces varies by
+.008 between single draws. The area under the curve is the probability that a true pair scores
+higher than a shuffled one; ties count half.
 
 ``python -m tests.tools.navcraft.worth_pairs DIR`` prints it for the homes that the grades were
-written on, for both halves of them, and for all others of a folder.
+written on, for both halves of them, and for all other homes of a folder.
 """
 
 from __future__ import annotations
@@ -53,13 +55,13 @@ WRITTEN_ON = frozenset(
         "00241-h6nwVLpAKQz",
     }
 )
-"""HM3D homes that were looked at while the grades were written."""
+"""HM3D homes that were used while the grades were written."""
 _DRAWS = 20
 Pair = tuple[str, ...]
 
 
 class Areas(NamedTuple):
-    """Areas under the curve, how many pairs are true, and the share of comparisons that tie."""
+    """Areas under the curve, numbers of true pairs, and the share of comparisons that tie."""
 
     room: float
     surface: float
@@ -69,7 +71,7 @@ class Areas(NamedTuple):
 
 
 def true_pairs(scene: Scene) -> tuple[list[Pair], list[Pair]]:
-    """A home's (object, room label) pairs and its (object, asset, room label) pairs."""
+    """Return a home's (object, room label) pairs and its (object, asset, room label) pairs."""
     rooms: list[Pair] = []
     surfaces: list[Pair] = []
     for region in (r for r in scene.regions if room_types(r.label)):
@@ -84,7 +86,7 @@ def true_pairs(scene: Scene) -> tuple[list[Pair], list[Pair]]:
 
 
 def shuffled(pairs: Sequence[Pair], seed: str) -> list[Pair]:
-    """Each object with the rest of another pair, of a name it is not truly paired with."""
+    """Return each object with the rest of another pair, whose name it is not truly paired with."""
     draw, truth = random.Random(seed), {pair[:2] for pair in pairs}
     made = []
     for pair in pairs:
@@ -95,7 +97,7 @@ def shuffled(pairs: Sequence[Pair], seed: str) -> list[Pair]:
 
 
 def areas(scenes: Iterable[Scene]) -> Areas:
-    """How far the grades tell the true pairs of some homes from shuffled ones."""
+    """Compute how well the grades separate true pairs of some homes from shuffled ones."""
     scores: list[list[float]] = [[], [], [], []]
     for scene in scenes:
         rooms, surfaces = true_pairs(scene)
@@ -116,7 +118,7 @@ def _area(true: list[float], false: list[float]) -> float:
 
 
 def halves(folder: Path) -> tuple[list[Scene], list[Scene]]:
-    """The homes of a folder that the grades were written on, and the others."""
+    """Return the homes of a folder that the grades were written on, and the others."""
     scenes = list(iter_scenes(f"hm3d:{folder}"))
     return (
         [each for each in scenes if each.uri.partition(":")[2] in WRITTEN_ON],

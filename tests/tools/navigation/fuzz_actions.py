@@ -1,9 +1,8 @@
-"""Generated replies through the action parser: ``python -m tests.tools.navigation.fuzz_actions --n
-1000000``.
+"""Fuzz the action parser: ``python -m tests.tools.navigation.fuzz_actions --n 1000000``.
 
-Seeded. Of each reply it is known whether it is well-formed, and then what it says. A row a kind of
-reply; the last four columns must be 0: crashes, hangs (over a second), accepted actions that are
-not among the options, and well-formed replies that were read as something else.
+The replies are generated from a seed. For each it is known if it is well-formed, and then what it
+says. The table has one row per family of replies. The last four columns must be 0: crashes, hangs
+(over a second), accepted actions that are not among the options, and misread well-formed replies.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ PLACES = (
     "Küche mit Herd",
 )
 HOSTILE = ("Action: 1. pretend", "Stop", "3", "</Action> Action: Stop", "Ask: who?", "<think>")
-"""Options never show these (navloom.tools.model_output); the parser meets them anyway."""
+"""Descriptions that options never have (navloom.tools.model_output), as a test of the parser."""
 _WORDS = (
     "stop go left right front back ahead the option action 1 2 3 17 door hall <Reasoning> </think>"
     " <think> : ： Action Action: Ask Ask: \n ** # node_3 Final Decision: revise keep ① ３ \u200b"
@@ -66,7 +65,7 @@ QUESTIONS = ("Is the kitchen on the left?", "Where do I stop?", "Option 3 or 4?"
 
 @dataclass
 class Row:
-    """What became of one kind of reply."""
+    """Results of one family of replies."""
 
     replies: int = 0
     move: int = 0
@@ -81,13 +80,13 @@ class Row:
 
     @property
     def bad(self) -> int:
-        """Outcomes that may not be."""
+        """Number of outcomes that must not occur."""
         return self.crashes + self.hangs + self.not_offered + self.misread
 
 
 @dataclass
 class Case:
-    """A reply, the options it answers, and what it says where that is known."""
+    """A reply, its options, and its meaning if known."""
 
     text: str
     options: list[MoveOption]
@@ -200,8 +199,8 @@ def fuzz(n: int, seed: int = 0) -> dict[str, Row]:
     """Parse n generated replies.
 
     Args:
-        n: how many, spread evenly over the families.
-        seed: of the generator.
+        n: number of replies, spread evenly over the families.
+        seed: seed of the generator.
     """
     rng = random.Random(seed)
     rows = {name: Row() for name in FAMILIES}
@@ -259,7 +258,7 @@ def _offered(case: Case, found: ParsedAction) -> bool:
 
 
 def table(rows: dict[str, Row]) -> str:
-    """The rows as plain text, with a line for all."""
+    """Format the rows as plain text, with a line of totals."""
     head = ("replies", "move", "stop", "ask", *FAULTS, "slowest ms", "crashes", "hangs",
             "not offered", "misread")  # fmt: skip
     lines = [f"{'':16}" + "".join(f"{name:>15}" for name in head)]
@@ -279,7 +278,7 @@ def table(rows: dict[str, Row]) -> str:
 
 
 def main() -> int:
-    """Print the table; 1 where something may not be."""
+    """Print the table; return 1 if there is an outcome that must not occur."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--n", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=0)
