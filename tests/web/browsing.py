@@ -1,4 +1,4 @@
-"""A browser over our pages: what it asked for, what it complained of, what axe finds."""
+"""Browser over our pages: record requests and errors, and check accessibility with axe."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this
 
 
 class Watched:
-    """A page of which everything that goes wrong is kept."""
+    """A page that records everything that goes wrong."""
 
     def __init__(self, page: Any, origin: str) -> None:
         self.page, self.origin = page, origin
@@ -44,13 +44,13 @@ class Watched:
             self.wrong.append(f"asked beyond the server: {request.url}")
 
     def open(self, address: str) -> None:
-        """Go there, and wait until nothing moves any more."""
+        """Open an address and wait until the page is complete."""
         self.page.goto("about:blank")
         self.page.goto(address)
         self.settle()
 
     def settle(self) -> None:
-        """Wait until the page's heading stands and no map is being drawn."""
+        """Wait until the page has its heading and no map is being drawn."""
         self.page.wait_for_selector("main h1")
         self.page.wait_for_function(
             "() => !document.body.innerText.includes('drawing the plan')", timeout=20_000
@@ -58,7 +58,7 @@ class Watched:
         self.page.wait_for_timeout(150)
 
     def violations(self, *rules: str) -> list[str]:
-        """What axe finds, by all its rules or by some."""
+        """Return the accessibility violations that axe finds, by all rules or by some."""
         from axe_playwright_python.sync_playwright import Axe
 
         options = {"runOnly": {"type": "rule", "values": list(rules)}} if rules else None
@@ -71,13 +71,13 @@ class Watched:
 
     @property
     def here(self) -> str:
-        """The fragment of the address."""
+        """Fragment of the address."""
         return str(self.page.evaluate("location.hash"))
 
 
 @contextmanager
 def browser() -> Iterator[Any]:
-    """The system's Chromium."""
+    """Start the system's Chromium and yield it."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -92,7 +92,7 @@ def browser() -> Iterator[Any]:
 def page_of(
     opened: Any, origin: str, *, width: int = 1280, scheme: str = "light"
 ) -> Iterator[Watched]:
-    """A page of its own, as a new visitor has it."""
+    """Open a page in a new context, as a new visitor does, and yield it."""
     context = opened.new_context(
         viewport={"width": width, "height": 800}, color_scheme=scheme, reduced_motion="reduce"
     )
@@ -103,11 +103,11 @@ def page_of(
 
 
 def addresses(documents: Documents, *, of: int | None = None) -> list[str]:
-    """One of each kind of page.
+    """Return the address of one page of each kind.
 
     Args:
-        documents: whose.
-        of: of the first so many sources alone, beside the comparisons of all; all unless given.
+        documents: the documents.
+        of: use only the first so many sources, except for comparisons; by default all.
     """
     found = ["/?all=1"]
     pairs: dict[str, list[int]] = {}
@@ -128,7 +128,7 @@ def addresses(documents: Documents, *, of: int | None = None) -> list[str]:
 
 @contextmanager
 def static_host(folder: Path) -> Iterator[str]:
-    """A folder as any static host gives it: no range requests, nothing of ours."""
+    """Serve a folder like any static host, without range requests, and yield its address."""
     handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(folder))
     handler.log_message = lambda *_: None  # type: ignore[attr-defined]
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)

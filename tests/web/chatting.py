@@ -1,4 +1,4 @@
-"""A room of conversations behind a real server, told and asked over HTTP as its page does."""
+"""A chat service behind a real server, called over HTTP as its page does."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HOME = "demo:house"
 
 
 class Chatting:
-    """What a page may tell and ask."""
+    """HTTP client with the calls that a page may make."""
 
     def __init__(self, served: Served, room: ChatService) -> None:
         self.served, self.room = served, room
@@ -45,7 +45,7 @@ class Chatting:
         return self.room._sittings[thread]
 
     def open(self, thread: str, after: str = "") -> dict[str, Any]:
-        """The first thing that a page is told of a thread."""
+        """Return the first event that a page gets of a thread."""
         return next(self.events(thread, after))["what"]
 
     def events(self, thread: str, after: str = "") -> Iterator[dict[str, Any]]:
@@ -62,18 +62,18 @@ class Chatting:
                     yield {"id": number, **json.loads(line[6:])}
 
     def settled(self, thread: str) -> dict[str, Any]:
-        """Wait until nothing is under way; the conversation as it is saved."""
+        """Wait until nothing is in progress, and return the conversation as it is saved."""
         until(lambda: not self.sitting(thread).busy)
         return self.ask(f"save/{thread}")
 
     def said(self, thread: str, words: str) -> dict[str, Any]:
-        """Say something, and wait until all is done."""
+        """Say something, wait until it is done, and return the conversation."""
         assert self.tell("say", thread=thread, words=words) == {}
         return self.settled(thread)
 
 
 def until(holds: Callable[[], Any], seconds: float = 30) -> Any:
-    """Wait until something holds; what it gave."""
+    """Wait until a function returns a true value, and return it."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if found := holds():
@@ -86,7 +86,7 @@ def until(holds: Callable[[], Any], seconds: float = 30) -> Any:
 def chatting(
     folder: Path, home: str = HOME, model: Any = "builtin/heuristic", **how: Any
 ) -> Iterator[Chatting]:
-    """A room over threads in a folder, until the end of the block."""
+    """Serve a chat over the threads in a folder until the end of the block."""
 
     def make() -> Context:
         made = get_model(model) if isinstance(model, str) else model

@@ -1,4 +1,4 @@
-"""A few real runs that pages are tested on, and a server over them."""
+"""Fixtures of the web tests: a few real runs, and a server over them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TOKEN = "a-token-of-the-tests-0123456789"
 
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with two runs of the same episodes, and one of relays."""
+    """Return a folder with two runs of the same episodes, and one of relays."""
     folder = tmp_path_factory.mktemp("runs")
     scenes = ["eval", "scene", "demo:flat", "--n", "6", "--display", "none"]
     for agent, more in (("heuristic", ["--cot"]), ("random", [])):
@@ -42,7 +42,7 @@ def documents(runs: Path) -> Documents:
 
 @dataclass
 class Served:
-    """A server that listens: ``address`` leads to its first page, with the token."""
+    """A running server; ``address`` returns the URL of a page with the token."""
 
     port: int
 
@@ -56,7 +56,7 @@ class Served:
 
 @contextmanager
 def serving(documents: Documents, rooms: Sequence[WebService] = ()) -> Iterator[Served]:
-    """A server over documents and rooms, until the end of the block."""
+    """Serve documents and services until the end of the block."""
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     port = listening.getsockname()[1]

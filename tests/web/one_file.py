@@ -1,4 +1,4 @@
-"""What a page of one file holds: its documents, out of the packs."""
+"""Read the documents that a single-file page contains."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PACK = re.compile(r'<script type="text/plain" id="pack-\d+">([^<]*)</script>')
 
 
 def documents_of(page: Path) -> dict[str, Any]:
-    """Every document of a page, by its path."""
+    """Return every document of a page, by its path."""
     found: dict[str, Any] = {}
     for text in PACK.findall(page.read_text()):
         found.update(json.loads(zlib.decompress(base64.b64decode(text))))
@@ -27,7 +27,7 @@ def documents_of(page: Path) -> dict[str, Any]:
 
 
 def said_in(page: Path, start: str = "") -> str:
-    """All that documents whose path begins so say, as one text."""
+    """Return the text of all documents whose paths have a prefix."""
     found = documents_of(page)
     return json.dumps(
         {path: told for path, told in found.items() if path.startswith(start)}, ensure_ascii=False
@@ -35,7 +35,7 @@ def said_in(page: Path, start: str = "") -> str:
 
 
 def opens_on(page: Path) -> str:
-    """The address that a page opens on."""
+    """Return the address that a page opens on."""
     found = re.search(r"Navloom\.offline = (\{[^\n]*\});", page.read_text())
     assert found is not None
     return str(json.loads(found[1])["first"])

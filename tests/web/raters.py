@@ -1,7 +1,8 @@
-"""Scripted raters: no people, but programs that answer by what a rater's page shows them.
+"""Scripted raters: programs that answer from what a rater's page shows.
 
-A rater of relays plans by the map alone: halfway between two places, and whoever starts nearer to
-the thing fetches it. Others answer by the words' length. They see nothing that a page does not.
+A rater of relays plans on the map only. It hands over halfway between two places, and the robot
+that starts nearer to the object fetches it. Other raters answer by the length of a text. They use
+nothing that the page does not show.
 """
 
 from __future__ import annotations
@@ -20,30 +21,30 @@ from tests.web.browsing import Watched
 from tests.web.conftest import Served, serving
 
 Rule = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
-"""What a rater says of an item as the page was given it, and of the plan of its home."""
+"""Function from an item, as the page gets it, and its floor plan to a rater's answers."""
 
 
 @contextmanager
 def asked(*studies: Path) -> Iterator[Served]:
-    """A server of studies, as ``navloom view`` serves them."""
+    """Serve studies as ``navloom view`` does."""
     documents = Documents(open_sources([str(each) for each in studies], print))
     with serving(documents, [RatingService(studies)]) as served:
         yield served
 
 
 def link(served: Served, people: PeopleStudy, rater: str) -> str:
-    """A rater's link."""
+    """Return a rater's link."""
     return f"{served.origin}/#rater={read_rater_tokens(people.path)[rater]}"
 
 
 def marks_of(item: dict[str, Any]) -> dict[str, tuple[int, float, float]]:
-    """Where things stand on the map that is shown."""
+    """Return the positions of the marks on the map of an item."""
     (shown,) = [each for each in item["blocks"] if each["block"] == "SceneMap"]
     return {each["kind"]: tuple(each["at"]) for each in shown["marks"]}
 
 
 def rooms_of(plan: dict[str, Any]) -> dict[str, tuple[int, float, float]]:
-    """The middle of each room's name on the plan."""
+    """Return the position of each room's name on the plan."""
     return {
         name[1]["data-id"]: (floor["id"], float(name[1]["x"]), float(name[1]["y"]))
         for floor in plan["floors"]
@@ -57,7 +58,7 @@ def _apart(a: tuple[int, float, float], b: tuple[int, float, float]) -> float:
 
 
 def planner(one: str, other: str) -> Rule:
-    """A rater of relays who hands over halfway between two of the marks."""
+    """Return a rater of relays that hands over halfway between two of the marks."""
 
     def rule(item: dict[str, Any], plan: dict[str, Any]) -> dict[str, Any]:
         marks, rooms = marks_of(item), rooms_of(plan)
@@ -74,14 +75,14 @@ def planner(one: str, other: str) -> Rule:
 
 
 def by_length(item: dict[str, Any], plan: dict[str, Any]) -> dict[str, Any]:
-    """A rater who looks at how long the first text is, and presses that key."""
+    """Answer by the length of the first text, and press that key."""
     del plan
     text = str(item["blocks"][0].get("text") or "")
     return {"": 1 + len(text) % 2}
 
 
 def rate(watched: Watched, rule: Rule, most: int = 10_000) -> int:
-    """Go through the items from where the page is, by hand and by keys; how many were answered."""
+    """Answer the items from the current one on, by mouse and keyboard; return how many."""
     page, done = watched.page, 0
     while done < most and page.locator(".rate").count():
         watched.settle()
@@ -100,7 +101,7 @@ def rate(watched: Watched, rule: Rule, most: int = 10_000) -> int:
 
 
 def say(watched: Watched, answers: dict[str, Any]) -> None:
-    """Give answers as a rater does: in lists, by typing, by digits for what is left."""
+    """Enter answers as a rater does: lists, typed text, and digit keys for the rest."""
     page = watched.page
     for name, answer in answers.items():
         field = page.locator(f'fieldset[data-question="{name}"]')
