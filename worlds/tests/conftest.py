@@ -1,8 +1,8 @@
-"""Scenes are what is tested here: each load makes one."""
+"""Fixtures of the tests of worlds: every load makes a new scene."""
 
 import pytest
 
 
 @pytest.fixture(autouse=True)
 def _fresh(fresh_scenes: None) -> None:
-    """No test here gets a scene that another has worked on."""
+    """Give each test scenes that no other test has used."""

@@ -1,4 +1,4 @@
-"""How well a field found in a home's triangles agrees with the home's true free floor.
+"""Agreement of the walkable field found in a home's triangles with its true free floor.
 
 python -m worlds.tests.geometry.free_floor home:0-19
 """
@@ -23,14 +23,14 @@ from navloom_worlds.homes.viewpoint_placement import _cleared
 
 
 def walked_in(home: Scene) -> SceneMesh:
-    """A home's mesh less the doors between rooms, and with panes in its windows."""
+    """Return a home's mesh without the doors between rooms, and with panes in its windows."""
     doors = [door_owner(index) for index in range(len(home.links))]
     windows = [opening_owner(index) for index in range(len(home.openings))]
     return walkable_mesh(scene_mesh(home), doors, windows)
 
 
 def overlap(home: Scene, field: WalkableField) -> dict[int, float]:
-    """Storey -> area that both have as a share of what either has; stairs do not count."""
+    """Return each storey's intersection over union of both free floors, without stairs."""
     rooms, _, _ = _cleared(home.regions, home.links, home.items, home.stairs)
     true = {name: room.free for name, room in rooms.items()}
     steps = [shapely.Polygon(t.corners()) for s in home.stairs for t in [*s.treads, *s.landings]]
@@ -41,7 +41,7 @@ def overlap(home: Scene, field: WalkableField) -> dict[int, float]:
     shares = {}
     for floor in home.floors:
         rooms = shapely.union_all([true[r.id] for r in home.regions if r.floor == floor.id])
-        # What a home's own graph does not reach is free, and nobody gets there.
+        # Free floor that the home's own graph does not reach is left out.
         stands = shapely.MultiPoint(
             [
                 (v.position[0], v.position[2])
@@ -61,7 +61,7 @@ def overlap(home: Scene, field: WalkableField) -> dict[int, float]:
 
 
 def main(spec: str) -> None:
-    """Print a line a home, and the least and the median of all storeys."""
+    """Print a line per home, and the minimum and the median over all storeys."""
     every: list[float] = []
     for home in iter_scenes(spec):
         mesh = walked_in(home)

@@ -1,4 +1,4 @@
-"""Homes as HM3D and Matterport3D have them, in ways that Navloom's own export does not write."""
+"""Homes in HM3D's and Matterport3D's formats, in variants that our own export does not write."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from navloom_worlds.geometry.semantic_ids import GROUND
 
 
 def copied(home: Path, folder: Path) -> Path:
-    """A home of the release in another folder, to be broken there."""
+    """Copy a home of the release to another folder, for tests that damage it."""
     return Path(shutil.copytree(home, folder / home.name))
 
 
 def files_of(home: Path) -> tuple[Path, Path]:
-    """Its semantic GLB and its text."""
+    """Return the paths of a home's semantic GLB and its text."""
     stem = home.name.partition("-")[2]
     return home / f"{stem}.semantic.glb", home / f"{stem}.semantic.txt"
 
@@ -38,13 +38,13 @@ def files_of(home: Path) -> tuple[Path, Path]:
 def painted(
     scene: Scene, *, blurred: bool = False, scale: float = 1.0, y_up: bool = False
 ) -> bytes:
-    """A semantic GLB as HM3D's is: instance colours in a texture, no colours of corners.
+    """Build a semantic GLB as HM3D's: instance colours in a texture, no vertex colours.
 
     Args:
-        scene: of which.
-        blurred: draw each colour over four texels that are some levels off.
-        scale: what the frame's unit is in metres, upside down.
-        y_up: leave the frame as it is here.
+        scene: the scene.
+        blurred: add noise of one level to the texels of each colour.
+        scale: units of the coordinates per metre.
+        y_up: keep our frame, with y up.
     """
     mesh, numbers, lines = scene_mesh(scene), face_numbers(scene), semantic_lines(scene)
     side = int(np.ceil(np.sqrt(len(lines) + 1)))
@@ -70,10 +70,10 @@ def painted(
 
 
 def roughened(scene: Scene, seed: int = 0) -> bytes:
-    """A semantic GLB as a scanner would give: corners 5 mm off, no floor under furniture.
+    """Build a semantic GLB as a scanner gives it: noise of 5 mm, no floor under furniture.
 
-    One triangle in a hundred has the label of another one 25 cm away or so, and one a colour that
-    nobody has. Triangles are no longer than 12 cm.
+    One triangle in a hundred has the label of another one about 25 cm away, and one in a hundred an
+    unknown colour. Triangles are no longer than 12 cm.
     """
     mesh, numbers, lines = scene_mesh(scene), face_numbers(scene), semantic_lines(scene)
     dice = np.random.default_rng(seed)
@@ -116,12 +116,12 @@ def roughened(scene: Scene, seed: int = 0) -> bytes:
 
 
 def as_matterport(scene: Scene, home: Path, folder: Path) -> Path:
-    """A home of HM3D's form as a scan of Matterport3D: SCAN.glb, SCAN_semantic.ply, SCAN.house.
+    """Write a home as a Matterport3D scan: SCAN.glb, SCAN_semantic.ply, SCAN.house.
 
     Args:
-        scene: of which.
-        home: the same in HM3D's form, whose GLB of looks is taken.
-        folder: where the scan's own folder is made.
+        scene: the scene.
+        home: the same in HM3D's format, whose textured GLB is copied.
+        folder: parent of the scan's folder.
     """
     mesh, numbers = scene_mesh(scene), face_numbers(scene)
     lines = [line for line in semantic_lines(scene) if line.region >= 0]

@@ -1,9 +1,10 @@
-"""Homes written as HM3D's release and read back: what is the same, in figures.
+"""Round trip of homes through HM3D's release format: statistics of what stays the same.
 
     python -m worlds.tests.geometry.release_round_trip home:0-9 [--painted | --rough] [--views 10]
 
-``--painted`` writes instance colours in a texture, as the release has them, ``--rough`` a mesh as a
-scanner would give it; ``--views`` compares frames of ids from so many viewpoints a home.
+``--painted`` writes instance colours in a texture, as the release has them. ``--rough`` writes a
+mesh as a scanner would give it. ``--views`` compares frames of ids from so many viewpoints per
+home.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _PLAIN = {"wall": WALL, "floor": FLOOR, "ceiling": CEILING}
 
 @dataclass
 class Tally:
-    """What is counted over all homes."""
+    """Counts over all homes."""
 
     seconds: list[float] = field(default_factory=list)
     regions: Counter[str] = field(default_factory=Counter)
@@ -51,7 +52,7 @@ class Tally:
 
 
 def main() -> None:
-    """Print the figures of some homes, and of all of them."""
+    """Print the statistics of each home and of all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("homes")
     parser.add_argument("--painted", action="store_true")
@@ -156,7 +157,7 @@ def _links(scene: Scene, read: Scene, tally: Tally) -> None:
 
 
 def _frames(scene: Scene, read: Scene, tally: Tally, views: int) -> None:
-    """Ids of both as numbers of the text, but floors, walls and ceilings as such."""
+    """Compare frames of ids, with items mapped to the owners of the original home."""
     ours, theirs = (Renderer(scene_mesh(each), light="flat") for each in (scene, read))
     doors = {line.number: line.owner for line in semantic_lines(scene)}
     dice = np.random.default_rng(len(scene.items))

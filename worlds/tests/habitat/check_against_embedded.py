@@ -1,9 +1,11 @@
-"""``python -m worlds.tests.habitat.check_against_embedded home:7 --poses 200 --out DIR``.
+"""Compare habitat's rendering of an exported home with embedded's rendering of the home itself.
 
-The same home on two backends: habitat draws the home's export with OpenGL, embedded casts rays at
-the home itself, so that what is exported is held to what it was made of. At random poses at eye
-height, off walls: depth within 2 cm and ids equal, pixel by pixel; the worst pose is said, and
-drawn with both pictures side by side. ``--shift 0.5`` plants half a pixel, which must be found.
+``python -m worlds.tests.habitat.check_against_embedded home:7 --poses 200 --out DIR``.
+
+habitat renders the export with OpenGL, and embedded casts rays at the original home, so the check
+covers the export. At random poses at eye height, away from walls, it compares depth within 2 cm and
+ids, pixel by pixel. It prints the worst pose and draws both images side by side. ``--shift 0.5``
+shifts the image by half a pixel, which the check must detect.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ Pictures = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Compared:
-    """One pose: the shares of its pixels, and its camera."""
+    """One pose: its camera, and the shares of pixels that agree."""
 
     camera: Camera
     depth: float
@@ -45,7 +47,7 @@ class Compared:
 
 
 def cameras_of(scene: Scene, count: int, seed: int = 17) -> list[Camera]:
-    """Eyes of people anywhere in rooms, off walls and things, turned and tilted at random."""
+    """Draw cameras at eye height in rooms, away from walls and items, with random directions."""
     rng = np.random.default_rng(seed)
     caster = scene_mesh(scene).caster
     rooms = [each for each in scene.regions if each.outline is not None]
@@ -70,7 +72,7 @@ def cameras_of(scene: Scene, count: int, seed: int = 17) -> list[Camera]:
 
 
 def by_embedded(renderer: Renderer, camera: Camera, shift: float = 0.0) -> Pictures:
-    """Its depth and ids; ``shift`` plants so many pixels."""
+    """Render depth and ids with embedded; ``shift`` moves the image by so many pixels."""
     starts, ways = camera.rays((shift, 0.0))
     hits = renderer.caster.cast_picture(starts, ways, camera.width)
     shape = (camera.height, camera.width)
@@ -80,20 +82,20 @@ def by_embedded(renderer: Renderer, camera: Camera, shift: float = 0.0) -> Pictu
 
 
 def by_habitat(simulator: HabitatSimulator, camera: Camera, *kinds: str) -> Pictures:
-    """Pictures of its kinds."""
+    """Render images of some kinds with habitat."""
     look = simulator._eyes.look
     return {each.modality: look(each, camera) for each in SENSORS if each.modality in kinds}
 
 
 def compared(camera: Camera, one: Pictures, other: Pictures) -> Compared:
-    """The shares of pixels that agree."""
+    """Return the shares of pixels that agree."""
     near = np.abs(one["depth"] - other["depth"]) <= NEAR_M
     same = one["ids"] == other["ids"]
     return Compared(camera, near.mean(), same.mean(), (near & same).mean())
 
 
 def all_compared(scene: Scene, count: int, shift: float = 0.0) -> list[Compared]:
-    """So many poses of a home."""
+    """Compare random poses of a home."""
     renderer = Renderer(scene_mesh(scene))
     simulator = make(scene, rig=SENSORS)
     return [
@@ -107,7 +109,7 @@ def all_compared(scene: Scene, count: int, shift: float = 0.0) -> list[Compared]
 
 
 def side_by_side(scene: Scene, camera: Camera) -> Image.Image:
-    """Embedded above, habitat below: colour, depth, ids; at the right where they differ."""
+    """Draw embedded above habitat: colour, depth, ids, and their differences at the right."""
     frame = Renderer(scene_mesh(scene)).frame(camera)
     ours: Pictures = {"rgb": frame.rgb, "depth": frame.depth, "ids": frame.ids}
     theirs = by_habitat(make(scene, rig=SENSORS), camera, "rgb", "depth", "ids")

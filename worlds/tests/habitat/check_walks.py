@@ -1,9 +1,10 @@
-"""Strings of actions in embedded and in habitat: how far apart they end.
+"""Compare action sequences in embedded and in habitat: the distance between their ends.
 
-``python -m worlds.tests.habitat.check_walks --strings 200 --homes home:0-19``: 20 actions each, a
-step of 0.25 m or a turn of 15 or 30 degrees, by VLNVerse's body, which opens no door here: a
-navmesh knows none. Printed are the spread of the distances between the two ends, and of the worst
-strings where the two parted and what each had touched by then.
+``python -m worlds.tests.habitat.check_walks --strings 200 --homes home:0-19``: each sequence has 20
+actions, a step of 0.25 m or a turn of 15 or 30 degrees, by VLNVerse's body. The body opens no doors
+here, because a navmesh has none that open. The script prints the distribution of the distances
+between the two ends. For the worst sequences it prints where the two diverged, and what each had
+touched by then.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ _LEVEL_M = 0.05
 
 @dataclass(frozen=True)
 class Walk:
-    """One string in both.
+    """One action sequence in both simulators.
 
     Attributes:
-        scene: where.
-        start: the viewpoint, and the heading in radians.
-        actions: what was done.
-        ours: what embedded observed, the start included.
-        theirs: what habitat did.
+        scene: the scene.
+        start: start viewpoint, and heading in radians.
+        actions: the actions.
+        ours: observations of embedded, with the start.
+        theirs: observations of habitat, with the start.
     """
 
     scene: Scene
@@ -52,22 +53,22 @@ class Walk:
 
     @property
     def apart(self) -> float:
-        """Metres between the two ends."""
+        """Distance between the two ends in metres."""
         return distance_3d(self.ours[-1].pose.position, self.theirs[-1].pose.position)
 
     @property
     def metres(self) -> float:
-        """How far embedded went."""
+        """Length of embedded's path in metres."""
         return sum(distance_3d(a.pose.position, b.pose.position) for a, b in pairwise(self.ours))
 
     @property
     def touches(self) -> int:
-        """Actions of embedded that touched something."""
+        """Number of embedded's actions with a contact."""
         return sum(bool(seen.contacts) for seen in self.ours)
 
     @property
     def gaps(self) -> list[float]:
-        """Metres between the two after each action."""
+        """Distance between the two after each action in metres."""
         return [
             distance_3d(a.pose.position, b.pose.position)
             for a, b in zip(self.ours, self.theirs, strict=True)
@@ -75,13 +76,13 @@ class Walk:
 
     @property
     def parted(self) -> int:
-        """The first action after which they were over 0.1 m apart, else the last."""
+        """Index of the first action after which they were over 0.1 m apart, else of the last."""
         gaps = self.gaps
         return next((k for k, gap in enumerate(gaps) if gap > _APART_M), len(gaps) - 1)
 
     @property
     def why(self) -> str:
-        """What made them part, as far as it can be seen."""
+        """Likely reason for the divergence."""
         k = self.parted
         if any(
             abs(a.pose.position[1] - b.pose.position[1]) > _LEVEL_M
@@ -96,7 +97,7 @@ class Walk:
         return "they touched different things"
 
     def told(self) -> str:
-        """Where the two parted, and why as far as it can be seen."""
+        """Describe where the two diverged, and the likely reason."""
         gaps, k = self.gaps, self.parted
         ours, theirs = (self._touched(each, k) for each in (self.ours, self.theirs))
         x, y, z = self.ours[k].pose.position
@@ -114,7 +115,7 @@ class Walk:
 
 
 def walks(uri: str, count: int, seed: int = 0) -> list[Walk]:
-    """Some strings of one home in both simulators."""
+    """Run some sequences of one home in both simulators."""
     scene = load_scene(uri)
     rng = random.Random(f"{uri} {seed}")
     ours, theirs = (get_simulator(name, scene) for name in ("embedded", "habitat"))
@@ -136,7 +137,7 @@ def walks(uri: str, count: int, seed: int = 0) -> list[Walk]:
 
 
 def _can_go(simulator: Simulator, viewpoint: str) -> bool:
-    """Whether there is navmesh on a viewpoint: where a door stands close by there is none."""
+    """Check that a viewpoint is on the navmesh; near a door it may not be."""
     simulator.reset({"robot": (Pose((0, 0, 0), viewpoint=viewpoint), BODY)})
     try:
         seen = simulator.step({"robot": Forward(0.0)})["robot"]
@@ -154,7 +155,7 @@ def _walked(
 
 
 def main() -> None:
-    """Print the spread, and the worst strings."""
+    """Print the distribution and the worst sequences."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--strings", type=int, default=200)
     parser.add_argument("--homes", default="home:0-19")

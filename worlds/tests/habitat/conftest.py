@@ -1,4 +1,4 @@
-"""A habitat_sim that is not one, for what must be seen where none is: it crashes when told to."""
+"""Fixtures of the habitat tests: a fake habitat_sim that can fail in given ways."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Simulator:
 
 @pytest.fixture
 def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
-    """Call it with what the habitat_sim that is not one shall do."""
+    """Yield a function that sets the behaviour of a fake habitat_sim."""
     site = tmp_path / "site"
     site.mkdir()
     (site / "magnum.py").write_text(MAGNUM)
@@ -119,6 +119,6 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
 
 @pytest.fixture(scope="session")
 def habitat() -> None:
-    """The real one, or a skip that says why there is none."""
+    """Skip the test with the reason if the real habitat_sim is missing."""
     if why := missing_reason():
         pytest.skip(why)

@@ -1,7 +1,7 @@
-"""``python -m worlds.tests.homes.check_homes FOLDER``: are the homes in its scene.json files true?
+"""``python -m worlds.tests.homes.check_homes FOLDER``: check the homes in its scene.json files.
 
-Nothing of navloom is imported: what is checked is what the files say, with json and shapely. Prints
-a table of faults and one of counts; exits with 1 where there is a fault.
+Nothing of navloom is imported. Only the content of the files is checked, with json and shapely. It
+prints a table of faults and one of counts, and exits with 1 if there is a fault.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from shapely import LineString, Point, Polygon, STRtree, unary_union
 
 MM = 0.001
 BODY = 0.3
-"""Radius of the person whose viewpoints and edges these are."""
+"""Radius of the body that viewpoints and edges are made for."""
 HEAD, FLAT = 1.8, 0.05
-"""A person walks under what is higher, and over what is lower."""
+"""A person walks under items above the first height, and over items below the second."""
 THICKEST_WALL = 0.5
 BODIES = {
     "HUMAN": (0.6, 1.7, 0.3, True, True, True),
@@ -31,13 +31,13 @@ BODIES = {
     "QUADRUPEDAL": (0.5, 0.7, 0.3, True, False, False),
     "SWEEPER": (0.4, 0.15, 0.02, False, False, False),
 }
-"""CapNav's bodies (its agent profiles): width, height and highest step in metres; whether they use
-stairs, elevators and doors."""
+"""CapNav's bodies (its agent profiles): width, height and highest step in metres; use of stairs,
+elevators and doors."""
 Json = dict[str, Any]
 
 
 class Home:
-    """One file's content, with shapes made of it."""
+    """Content of one file, with shapes made of it."""
 
     def __init__(self, data: Json) -> None:
         self.data = data
@@ -92,7 +92,7 @@ def rooms(home: Home) -> None:
 
 
 def items_apart(home: Home) -> None:
-    """No two boxes share space, but for what is in a thing, on one with a back, and rugs."""
+    """Check that no two boxes overlap, except items in or on others, and rugs."""
     inside = {(r["a"], r["b"]) for r in home.data["relations"] if r["kind"] == "in"}
     inside |= {(i["id"], i["on"]) for i in home.items}
     near = STRtree(home.feet).query(home.feet, predicate="intersects") if home.feet else ((), ())
@@ -127,7 +127,7 @@ def ways(home: Home) -> list[Json]:
 
 
 def doors(home: Home) -> None:
-    """Each doorway lies in a wall between its two rooms, as wide as it says, clear of others."""
+    """Check that doorways are in the wall between their rooms, of the given width, and separate."""
     by_floor: dict[int, list[tuple[str, LineString]]] = defaultdict(list)
     for link in ways(home):
         gap, name = LineString(link["jambs"]), f"{link['a']} - {link['b']}"
@@ -154,7 +154,7 @@ def doors(home: Home) -> None:
 
 
 def swings(home: Home) -> None:
-    """Nothing stands where a leaf sweeps, and no two leaves sweep one floor."""
+    """Check that no item is in the swing of a door, and that no two swings overlap."""
     found = []
     for each in [*home.data["links"], *home.data["openings"]]:
         if each["swing"] is None:
@@ -180,7 +180,7 @@ def swings(home: Home) -> None:
 
 
 def stairs(home: Home) -> None:
-    """Steps that a person can climb, all the way from floor to floor, with nothing on them."""
+    """Check that stairs are climbable from floor to floor, with nothing on them."""
     for flight in home.data["stairs"]:
         name = f"{flight['a']} - {flight['b']}"
         low, high = home.height[flight["a"]], home.height[flight["b"]]
@@ -221,7 +221,7 @@ def links_reach_all(home: Home) -> None:
 
 
 def stepped(home: Home) -> dict[str, Any]:
-    """Of each region, what a person cannot walk through: one shape."""
+    """Return for each region the shape that a person cannot walk through."""
     blocks: dict[str, list[Polygon]] = defaultdict(list)
     for item, foot in zip(home.items, home.feet, strict=True):
         low, high = span(item)
@@ -260,7 +260,7 @@ def viewpoints(home: Home) -> None:
 
 
 def edges(home: Home) -> None:
-    """Every edge is over free floor, through doorways, or along stairs; all are one graph."""
+    """Check that edges are on free floor, through doorways or on stairs, and form one graph."""
     at = {v["id"]: v for v in home.data["viewpoints"]}
     graph = nx.Graph([(e["a"], e["b"]) for e in home.data["edges"]])
     graph.add_nodes_from(at)
@@ -308,7 +308,7 @@ def edges(home: Home) -> None:
 
 
 def relations(home: Home) -> None:
-    """What is on a thing stands on its footprint, not below its underside."""
+    """Check that an item on another stands on its footprint, not below its underside."""
     index = {item["id"]: i for i, item in enumerate(home.items)}
     for item, foot in zip(home.items, home.feet, strict=True):
         if item["on"] is None:
@@ -322,7 +322,7 @@ def relations(home: Home) -> None:
 
 
 def counts(homes: list[Home]) -> Counter[str]:
-    """What the homes have, as the checks of a whole set want it."""
+    """Count the features of the homes that the checks of a whole set need."""
     found: Counter[str] = Counter()
     for home in homes:
         graph = nx.Graph([(x["a"], x["b"]) for x in home.data["links"]])
@@ -343,7 +343,7 @@ def counts(homes: list[Home]) -> Counter[str]:
 
 
 def travelled(home: Home, body: str) -> frozenset[tuple[str, str]]:
-    """The pairs of rooms between which a body can travel, by what the links say."""
+    """Return the pairs of rooms between which a body can travel, according to the links."""
     width, height, step, climbs, lifts, opens = BODIES[body]
     graph = nx.Graph()
     graph.add_nodes_from(home.regions)
@@ -362,7 +362,7 @@ def travelled(home: Home, body: str) -> frozenset[tuple[str, str]]:
 
 
 def figures(homes: list[Home]) -> list[tuple[str, str]]:
-    """What the homes are like, as rows of a table."""
+    """Return statistics of the homes, as rows of a table."""
     found, number = counts(homes), len(homes)
     rooms_ = sorted(len(home.regions) for home in homes)
     widths = [link["width"] for home in homes for link in ways(home)]
@@ -395,7 +395,7 @@ def figures(homes: list[Home]) -> list[tuple[str, str]]:
 
 
 def rectangle(home: Home, storey: int) -> bool:
-    """Whether a storey's rooms, with the walls between them, fill their bounding box."""
+    """Check that a storey's rooms and the walls between them fill their bounding box."""
     shapes = [s for name, s in home.shapes.items() if home.floor_of[name] == storey]
     whole = unary_union([s.buffer(0.3, join_style="mitre") for s in shapes])
     return bool(whole.area > 0.985 * shapely.box(*whole.bounds).area)

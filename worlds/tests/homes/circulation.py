@@ -1,4 +1,4 @@
-"""Classify the circulation of a floor plan: which shape the hall of its lowest storey has."""
+"""Classify the circulation of a floor plan: the shape of the hall of its lowest storey."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Circulation = Literal[
     "straight corridor", "one-sided corridor", "bent", "U", "central", "open", "other"
 ]
 _LONG = 2.5
-"""Length over width from which a hall is a corridor."""
+"""Minimum ratio of length to width of a corridor."""
 _WALL = 100
 _NARROW = 1700
-"""Part of a living room that is no wider than this (mm) is a corridor."""
+"""Maximum width of a corridor within a living room, in mm."""
 
 
 def circulation(plan: Floorplan) -> Circulation:
-    """Return how one gets about on the storey of the front door.
+    """Return the circulation type of the storey with the front door.
 
     - ``straight corridor``: the hall floor is one rectangle at least 2.5 times as long as wide,
       with doors on both long sides. ``one-sided corridor``: with doors on one of them.
@@ -46,7 +46,7 @@ def circulation(plan: Floorplan) -> Circulation:
 
 
 def has_open_kitchen(plan: Floorplan) -> bool:
-    """Return whether an opening of 1.8 m or more joins the kitchen to where people eat or sit."""
+    """Check for an opening of at least 1.8 m between the kitchen and a living or dining room."""
     kinds = {room.number: room.kind for room in plan.rooms}
     sitting = {"living room", "dining room", "family room"}
     wide = [way for way in plan.doorways if way.leaf is None and way.width >= 1800]
@@ -55,7 +55,7 @@ def has_open_kitchen(plan: Floorplan) -> bool:
 
 
 def _of_rectangle(plan: Floorplan, hall: Outline) -> Circulation:
-    """The circulation of a rectangular hall."""
+    """Return the circulation of a rectangular hall."""
     x0, z0, x1, z1 = to_rect(hall)
     sides = _sides_with_doors(plan, hall)
     short, long = sorted((x1 - x0, z1 - z0))
@@ -66,7 +66,7 @@ def _of_rectangle(plan: Floorplan, hall: Outline) -> Circulation:
 
 
 def _sides_with_doors(plan: Floorplan, hall: Outline) -> set[str]:
-    """Which sides of a rectangle have a doorway of the lowest storey."""
+    """Return the sides of a rectangle that have a doorway of the lowest storey."""
     ground = {room.number for room in plan.rooms if room.floor == 1}
     x0, z0, x1, z1 = to_rect(hall)
     found = set()
@@ -83,13 +83,13 @@ def _sides_with_doors(plan: Floorplan, hall: Outline) -> set[str]:
 
 
 def _joined(halls: list[Outline]) -> Outline:
-    """Halls as one outline, without the walls between them."""
+    """Return several halls as one outline, without the walls between them."""
     whole = shapely.union_all([Polygon(inset_outline(hall, -_WALL // 2)) for hall in halls])
     return inset_outline(_outline(whole), _WALL // 2)
 
 
 def _narrow_parts(outline: Outline) -> list[Outline]:
-    """The rectangles around the parts of a room that are corridors."""
+    """Return the rectangles around the parts of a room that are corridors."""
     room, half = Polygon(outline), _NARROW / 2
     wide = room.buffer(-half, join_style="mitre").buffer(half, join_style="mitre")
     parts = shapely.get_parts(room.difference(wide.buffer(1, join_style="mitre")))
@@ -97,13 +97,13 @@ def _narrow_parts(outline: Outline) -> list[Outline]:
 
 
 def _outline(shape: Polygon) -> Outline:
-    """A shape as an outline, clockwise on the page."""
+    """Return a shape as an outline, clockwise on the page."""
     ring = shapely.orient_polygons(shapely.simplify(shape, 0)).exterior.coords[:-1]
     return tuple((round(x), round(z)) for x, z in ring)
 
 
 def _inner_corners(outline: Outline) -> list[bool]:
-    """Of each corner of a shape, whether it looks inwards."""
+    """Return for each corner of a shape if it is an inner corner."""
     before, after = outline[-1:] + outline[:-1], outline[1:] + outline[:1]
     return [
         (x - ax) * (bz - z) - (z - az) * (bx - x) < 0

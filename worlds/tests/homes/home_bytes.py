@@ -1,6 +1,6 @@
-"""``python -m worlds.tests.homes.home_bytes FIRST LAST``: of each home, its seed and bytes' hash.
+"""Print each home's seed and hash: ``python -m worlds.tests.homes.home_bytes FIRST LAST``.
 
-Two processes, two machines or two versions of Python that print the same lines make the same homes.
+Two processes, machines or versions of Python that print the same lines generate the same homes.
 """
 
 from __future__ import annotations

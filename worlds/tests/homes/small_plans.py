@@ -1,4 +1,4 @@
-"""Hand-made floor plans for tests: rows of rooms along a hallway, each with a door and windows."""
+"""Handmade floor plans for tests: rows of rooms along a hallway, each with a door and windows."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ WALL = 100
 
 
 def box(x0: int, z0: int, x1: int, z1: int) -> Outline:
-    """A rectangle as an outline."""
+    """Return a rectangle as an outline."""
     return (x0, z0), (x1, z0), (x1, z1), (x0, z1)
 
 
 def rows(above: list[tuple[str, int]], below: list[tuple[str, int]], deep: int = 3800) -> Floorplan:
-    """Rooms of these kinds and widths (mm) on both sides of a hallway.
+    """Build a plan with rooms of these types and widths (mm) on both sides of a hallway.
 
-    Every room has a hinged door to the hallway that swings into the room, and a window opposite;
-    the hallway has a door out at its left end. The second room of the upper row is an L where it is
-    at least 4 m wide: a niche of a metre is walled off at its outer right corner.
+    Every room has a hinged door to the hallway that swings into the room, and a window opposite.
+    The hallway has a door to the outside at its left end. The second room of the upper row is
+    L-shaped if it is at least 4 m wide: a niche of 1 m is cut off at its outer right corner.
     """
     rooms: list[PlannedRoom] = []
     doors: list[Doorway] = []

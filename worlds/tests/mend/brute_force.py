@@ -1,10 +1,10 @@
-"""Whether a mend is the cheapest: every single change that costs less is made and driven.
+"""Check that mends are the cheapest: apply and drive every cheaper single change.
 
     python -m worlds.tests.mend.brute_force 'home:100-119?rooms=5' --minutes 5
 
-Of each home and body the joined rooms that are blocked and mended are taken; tried are all doors
-open, sliding, without sills, with ramps, wider in steps, every thing that stands on a floor or
-hangs taken away, every lift. A single change that does it for less is told, exit code 1.
+For each home and body, one pair of linked rooms that is blocked and mended is checked. The changes
+are: doors open, sliding, without sills, with ramps, or wider in steps; removal of every item that
+stands on a floor or hangs; and every lift. A cheaper single change is printed, with exit code 1.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _WIDER = 0.05
 def singles(
     scene: Scene, body: Embodiment, costs: ChangeCosts, rooms: Collection[str] = ()
 ) -> Iterator[Change]:
-    """Every change that could be made to a home by itself; to some rooms alone, if any."""
+    """Yield every single change of a home, or of some of its rooms."""
     for number, link in enumerate(scene.links):
         if rooms and not {link.a, link.b} & {*rooms}:
             continue
@@ -68,7 +68,7 @@ def singles(
 def cheaper(
     scene: Scene, body: Embodiment, ends: tuple[str, str], most: float, rooms: Collection[str] = ()
 ) -> tuple[Change | None, int]:
-    """The cheapest single change that opens a way for less, if any; and how many were tried."""
+    """Return the cheapest single change below a cost, if any, and the number of tries."""
     every = sorted(singles(scene, body, ChangeCosts(), rooms), key=lambda each: each.cost)
     tried = 0
     for change in every:

@@ -1,10 +1,10 @@
-"""How many blocked pairs of rooms can be mended, what it costs and what is done.
+"""Measure how many blocked pairs of rooms can be mended, at which cost and with which changes.
 
     python -m worlds.tests.mend.measured_mends home:0-49 --out runs/mends --pairs 1
 
-One line a blocked pair goes to ``mends.jsonl``, its plan to ``ID-BODY-PAIR.png``; what is there is
-not done again, so that it goes on after any stop. Homes and bodies come in a mixed order: what is
-done is a fair part of the whole. Pairs are drawn from the rooms of each home.
+One line per blocked pair is written to ``mends.jsonl``, and its plan to ``ID-BODY-PAIR.png``.
+Finished pairs are skipped, so that the script resumes after any stop. Homes and bodies are
+shuffled, so that the finished part is a fair sample. Pairs are drawn from the rooms of each home.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _told(rows: list[dict[str, Any]]) -> None:
 
 
 def main() -> None:
-    """Measure, and say what the file holds."""
+    """Measure and print what the file contains."""
     said = argparse.ArgumentParser(description=__doc__)
     said.add_argument("spec")
     said.add_argument("--out", type=Path, required=True)

@@ -1,8 +1,8 @@
-"""How often the estimate of links says what driving says, body by body.
+"""Measure how often the estimate for links agrees with driving, body by body.
 
     python -m worlds.tests.motion.agree home:0-14
 
-Tables of homes that were driven before are read from the cache.
+Results of homes that were driven before are read from the cache.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from navloom_worlds.motion.link_driving import driven_ground_truth
 
 
 def counted(spec: str) -> Counter[tuple[str, bool, str]]:
-    """Links of scenes by the body, whether the estimate opens them, and what came of driving."""
+    """Count links by body, estimate and result of driving."""
     found: Counter[tuple[str, bool, str]] = Counter()
     for uri in list_scenes(spec):
         scene = load_scene(uri)
@@ -29,7 +29,7 @@ def counted(spec: str) -> Counter[tuple[str, bool, str]]:
 
 
 def table(found: Counter[tuple[str, bool, str]]) -> str:
-    """The counts in Markdown: of links that are open by the estimate, and of those that are not."""
+    """Format the counts in Markdown: links that are open by the estimate, and the others."""
     lines = [
         "| body | open by estimate: passed | blocked by estimate: not passed | gave up |",
         "| --- | ---: | ---: | ---: |",

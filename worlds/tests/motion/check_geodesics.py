@@ -1,13 +1,16 @@
-"""``python -m worlds.tests.motion.check_geodesics home:0-19 --body VLNVERSE``.
+"""Compare paths of a body's field with paths over a navmesh.
 
-The ways of a body's field against ways over habitat's own navmesh (Recast and Detour over the
-exported home), or with ``--navmesh pynavmesh`` over one that Recast in Python makes. Pairs of
-places at least 2 m apart, on one floor and over stairs. Doors are left as they stand: an exported
-home has no one to open them. Over stairs the plan's lengths are compared, since a navmesh's way
-tells only its corners. Of pairs that the field alone joins, the widest way between them is
-measured: where its narrowest place has more room to spare than a cell of the navmesh, that is
-unexplained. Of pairs that the navmesh alone joins, what its way meets is printed: a navmesh climbs
-everywhere as on stairs, a body no riser off stairs that is higher than its step.
+    python -m worlds.tests.motion.check_geodesics home:0-19 --body VLNVERSE
+
+The navmesh is habitat's own (Recast and Detour over the exported home), or with ``--navmesh
+pynavmesh`` one made by Recast in Python. The pairs of places are at least 2 m apart, on one floor
+and over stairs. Doors keep their state, because an exported home has no agent to open them. Over
+stairs the lengths seen from above are compared, because a navmesh path has only its corners.
+
+For a pair that only the field connects, the widest path is measured. If its narrowest place leaves
+more than one navmesh cell of spare room, the pair is unexplained. For a pair that only the navmesh
+connects, the obstacle on its path is printed. A navmesh climbs risers everywhere as on stairs. A
+body climbs no riser off stairs that is higher than its step.
 """
 
 from __future__ import annotations
@@ -39,7 +42,7 @@ Ways = Callable[[Point3, Point3], list[Point3]]
 
 @dataclass
 class Found:
-    """What came of all pairs."""
+    """Results of all pairs."""
 
     level: list[float] = field(default_factory=list)
     stairs: list[float] = field(default_factory=list)
@@ -47,7 +50,7 @@ class Found:
     alone: Counter[str] = field(default_factory=Counter)
 
     def told(self) -> list[str]:
-        """What came of it in lines."""
+        """Return the results as lines."""
         return [
             told("on a floor", self.level),
             told("over stairs, seen from above", self.stairs),
@@ -56,14 +59,14 @@ class Found:
         ]
 
     def kept(self) -> bool:
-        """Whether medians lie within 1.5 % and nine of ten pairs within 4 %, all else explained."""
+        """Check that medians are within 1.5 %, 90 % of pairs within 4 %, and the rest explained."""
         low, middle, high = np.percentile([*self.level, *self.stairs], [5, 50, 95])
         near = abs(middle - 1) <= 0.015 and low >= 0.96 and high <= 1.04
         return bool(near) and not any("UNEXPLAINED" in each for each in self.alone)
 
 
 def of_habitat(scene: Scene, body: Embodiment) -> Ways:
-    """Ways over habitat's navmesh of a home."""
+    """Return a function for paths over habitat's navmesh of a home."""
     from navloom_worlds.habitat import make
     from navloom_worlds.habitat.navmesh_paths import WalkableScene
 
@@ -83,7 +86,7 @@ NAVMESHES = {"habitat": of_habitat, "pynavmesh": of_pynavmesh}
 
 
 def pairs_of(ground: BodyField, count: int, seed: int) -> list[tuple[Point3, Point3]]:
-    """Places at random at least 2 m apart, a hand's breadth off all that is in the way."""
+    """Draw pairs of places at least 2 m apart, with 10 cm of extra clearance."""
     rng = np.random.default_rng(seed)
     roomy = np.flatnonzero((ground.clear > ground.body.width / 2 + 0.1) & (ground.part < 3))
     found: list[tuple[Point3, Point3]] = []
@@ -95,17 +98,17 @@ def pairs_of(ground: BodyField, count: int, seed: int) -> list[tuple[Point3, Poi
 
 
 def flat(points: list[Point3] | tuple[Point3, ...]) -> float:
-    """How long a way is seen from above."""
+    """Return the length of a path seen from above."""
     return sum(math.hypot(b[0] - a[0], b[2] - a[2]) for a, b in pairwise(points))
 
 
 def long(points: list[Point3] | tuple[Point3, ...]) -> float:
-    """How long a way is."""
+    """Return the length of a path."""
     return sum(math.dist(a, b) for a, b in pairwise(points))
 
 
 def along(points: list[Point3]) -> list[Point3]:
-    """Points every 5 cm of a way."""
+    """Return points every 5 cm of a path."""
     out = []
     for a, b in pairwise(points):
         count = max(1, math.ceil(math.dist(a, b) / CELL))
@@ -116,7 +119,7 @@ def along(points: list[Point3]) -> list[Point3]:
 
 
 def widest(ground: BodyField, a: Point3, b: Point3) -> float:
-    """The room around the narrowest place of the widest way between two that are joined."""
+    """Return the clearance at the narrowest place of the widest path between two places."""
     here, there = ground.at(a), ground.at(b)
     rooms = np.unique(ground.clear[ground.clear <= min(ground.clear[here], ground.clear[there])])
     low, high = 0, len(rooms)
@@ -132,7 +135,7 @@ def widest(ground: BodyField, a: Point3, b: Point3) -> float:
 
 
 def why_ours_alone(ground: BodyField, a: Point3, b: Point3) -> str:
-    """What every way of ours has that the navmesh lacks."""
+    """Explain why only the field connects two places."""
     spare = widest(ground, a, b) - ground.body.width / 2
     if spare <= CELL:
         return f"a narrow place on every way: {spare * 100:.1f} cm to spare, no more than a cell"
@@ -140,14 +143,14 @@ def why_ours_alone(ground: BodyField, a: Point3, b: Point3) -> str:
 
 
 def riser(mover: Mover, points: list[Point3]) -> float:
-    """The highest rise of the floor from one point to the next."""
+    """Return the highest rise of the floor from one point to the next."""
     poses = [mover._around.floor_pose(FloorPose(each, 0.0)) for each in points]
     heights = [pose.y for pose in poses if pose is not None]
     return max((abs(b - a) for a, b in pairwise(heights)), default=0.0)
 
 
 def beside_riser(mover: Mover, spot: Point3) -> bool:
-    """Whether what is nearest to a place is a riser or the edge above one."""
+    """Check that the nearest obstacle to a place is a riser or the edge above one."""
     around = mover._around
     pose = around.floor_pose(FloorPose(spot, 0.0))
     if pose is None:
@@ -160,7 +163,7 @@ def beside_riser(mover: Mover, spot: Point3) -> bool:
 
 
 def why_theirs_alone(ground: BodyField, mover: Mover, points: list[Point3]) -> str:
-    """What a way of theirs meets."""
+    """Explain why only the navmesh has a path."""
     radius, floor = ground.body.width / 2, ground.found.floor
     middles = ground.grid.centres(floor.cell)
     tree = KDTree(np.stack([middles[:, 0], floor.height, middles[:, 1]], axis=1))
@@ -182,7 +185,7 @@ def why_theirs_alone(ground: BodyField, mover: Mover, points: list[Point3]) -> s
 
 
 def compare(uri: str, body: Embodiment, count: int, navmesh: str, found: Found) -> None:
-    """One home."""
+    """Compare the paths of one home."""
     scene = load_scene(uri)
     ground, mover = body_field(scene, body), mover_of(scene, body)
     ways = NAVMESHES[navmesh](scene, body)
@@ -204,7 +207,7 @@ def compare(uri: str, body: Embodiment, count: int, navmesh: str, found: Found) 
 
 
 def told(what: str, ratios: list[float]) -> str:
-    """A line about some ratios."""
+    """Format statistics of some ratios as one line."""
     if not ratios:
         return f"{what}: none"
     low, middle, high = np.percentile(ratios, [5, 50, 95])
@@ -212,7 +215,7 @@ def told(what: str, ratios: list[float]) -> str:
 
 
 def main() -> int:
-    """Compare, print, and say by the exit code whether the bounds are kept."""
+    """Compare, print, and return 1 if the bounds do not hold."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("spec")
     parser.add_argument("--body", default="VLNVERSE")

@@ -1,9 +1,9 @@
-"""``python -m worlds.tests.motion.check_moves``: random actions against shapely.
+"""``python -m worlds.tests.motion.check_moves``: check random actions against shapely.
 
-Bodies move at random among a home's things, two at a time, and after every action it is asked of
-polygons that the mover does not know whether a body is in anything by more than a millimetre,
-whether it gets back the way that it came, whether it told of a contact where it came less far than
-it was told to, and whether what it told of is there. ``--fault`` plants an error to be found.
+Two bodies move at random in a home. After every action, independent polygons are used to check four
+properties: no body penetrates a solid by more than a millimetre, it can go back the way it came, it
+reports a contact if it moved less far than commanded, and every reported contact exists.
+``--fault`` plants an error that the check must detect.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from worlds.tests.motion.scene_solids import REACHES, SceneSolids, footprint
 
 Act = Callable[[Mover, FloorPose, Others], MotionResult]
 BACK = 1e-4
-"""Metres and radians within which a body is back."""
+"""Tolerance in metres and radians for a return to the start."""
 
 
 @dataclass
 class Found:
-    """What a check counted, and the first of each fault."""
+    """Counts of a check, and the first of each fault."""
 
     actions: int = 0
     bumps: int = 0
@@ -58,7 +58,7 @@ class Found:
 
 
 def act(rng: np.random.Generator) -> tuple[str, Act]:
-    """An action at random: what a simulator's discrete and continuous ones come to."""
+    """Draw a random action, of the kinds that discrete and continuous simulator actions use."""
     kind = str(rng.choice(["forward", "back", "turn", "far", "drive", "shift"]))
     slide = bool(rng.random() < 0.7)
     if kind == "turn":
@@ -79,7 +79,7 @@ def act(rng: np.random.Generator) -> tuple[str, Act]:
 
 
 def back(mover: Mover, moved: MotionResult, others: Others) -> FloorPose:
-    """Where the reverse of every leg of a motion ends, from the last to the first."""
+    """Return the pose after reversing every leg of a motion, from the last to the first."""
     at = moved.stand
     for before, after in reversed(list(pairwise(moved.path))):
         dx, dz = (b - a for a, b in zip(after.position[::2], before.position[::2], strict=True))
@@ -97,7 +97,7 @@ def back(mover: Mover, moved: MotionResult, others: Others) -> FloorPose:
 
 
 def starts(mover: Mover, scene: Scene, rng: np.random.Generator) -> Iterator[FloorPose]:
-    """Places where the body fits, near viewpoints; none where it fits nowhere."""
+    """Yield poses near viewpoints where the body fits."""
     for k in rng.permutation(len(scene.viewpoints)):
         heading = float(rng.uniform(0, math.tau))
         stand = mover.settled(FloorPose(scene.viewpoints[k].position, heading), reach=0.5)
@@ -106,7 +106,7 @@ def starts(mover: Mover, scene: Scene, rng: np.random.Generator) -> Iterator[Flo
 
 
 def beside(mover: Mover, one: FloorPose, places: Sequence[FloorPose]) -> FloorPose:
-    """Where a second body is, as near to the first as it fits; far away where it fits nowhere."""
+    """Return the nearest pose where a second body fits; far away if there is none."""
     for each in sorted(places, key=lambda place: math.dist(place.position, one.position)):
         stand = mover.settled(each, {"one": (mover.body, one)})
         if stand is not None:
@@ -115,7 +115,7 @@ def beside(mover: Mover, one: FloorPose, places: Sequence[FloorPose]) -> FloorPo
 
 
 def check(scene: Scene, body: Embodiment, count: int, seed: int, found: Found) -> None:
-    """Move a body and a second one of its kind about a scene."""
+    """Move a body and a second one of its kind through a scene."""
     rng = np.random.default_rng(seed)
     mover, solids = mover_of(scene, body), SceneSolids(scene, body)
     places = list(islice(starts(mover, scene, rng), max(3, count // 20)))
@@ -151,7 +151,7 @@ def judge(
     moved: MotionResult,
     others: Others,
 ) -> None:
-    """Ask everything of one action."""
+    """Check all properties of one action."""
     body = mover.body
     where = f"{mover.scene.uri} {body.name} {name} from {start} to {moved.stand}"
     found.bumps += len(moved.bumps)
@@ -172,7 +172,7 @@ def judge(
         if solids.near(bump, REACHES.get(bump.what, 0.02)) is False:
             found.fault("name", f"{where}: {bump} is not there")
     if not mover._around.fits(start, others, SKIN - 1e-6):
-        found.close += 1  # the other came nearer than the mover comes to it
+        found.close += 1  # the other body is nearer than the mover itself would approach
         return
     end = back(mover, moved, others)
     off = math.dist(end.position, start.position)
@@ -181,7 +181,7 @@ def judge(
 
 
 def plant(fault: str) -> None:
-    """Break the mover: it sweeps nothing that goes straight, or nothing that turns."""
+    """Break the mover, so that it ignores straight motion (``sweep``) or turns (``turn``)."""
     meet = sweep.limit_motion
 
     def broken(

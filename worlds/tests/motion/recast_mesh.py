@@ -1,6 +1,6 @@
-"""Ways over a navmesh that pynavmesh makes: Recast in Python, which shares no code with ours.
+"""Paths over a navmesh by pynavmesh, a Python port of Recast that shares no code with ours.
 
-It is baked from all triangles of a scene as they stand, doors too; minutes for a small home.
+It is baked from all triangles of a scene, doors included, which takes minutes for a small home.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CELL = 0.05
 
 
 def of_pynavmesh(scene: Scene, body: Embodiment) -> Callable[[Point3, Point3], list[Point3]]:
-    """Ways over the navmesh of a scene as it stands; roofs are left out, to be baked sooner."""
+    """Return a function for paths over a scene's navmesh; roofs are left out to bake faster."""
     mesh = scene_mesh(scene)
     top = max(each.height for each in scene.floors) + body.height + CELL
     kept = mesh.faces[mesh.vertices[mesh.faces, 1].min(axis=1) < top]

@@ -1,12 +1,13 @@
-"""What a scene holds, as polygons of shapely at a body's heights: by other ways than the mover's.
+"""Solids of a scene as shapely polygons at a body's heights, independent of the mover's code.
 
-Walls are their own footprints less doorways, things the union of their parts' triangles cut to the
-heights, windows their panes, doors the hulls of their frames and of leaves that this body cannot
-push, other bodies their outlines. What is stepped over is left out: a thing no higher than 5 cm or
-the body's highest step, and of all else what lies lower than that step above the floor. Where
-treads or a higher floor are under the footprint, walls and woodwork are looked at from a step above
-the highest of them.
-Floors, ceilings, treads and railings are not looked at.
+Walls are their own footprints without doorways. Items are the union of their parts' triangles cut
+to the heights. Windows are their panes. Doors are the hulls of their frames, and of leaves that
+this body cannot push. Other bodies are their outlines.
+
+Low obstacles that the body steps over are left out: items no higher than 5 cm or the body's highest
+step, and the part of all else below that step above the floor. If treads or a higher floor are
+under the footprint, walls and woodwork count from one step above the highest of them. Floors,
+ceilings, treads and railings are left out.
 """
 
 from __future__ import annotations
@@ -35,15 +36,15 @@ from navloom_worlds.geometry.woodwork import woodwork_parts
 
 MM = 0.001
 HIGHEST = 0.5
-"""Metres: what is higher is no step."""
+"""Maximum height of a step, in metres."""
 REACHES = {"wall": 0.1, "step": 0.3}
-"""Metres off its thing that a contact may be: a lift's rail is wall and hangs before it, a riser
-stands in a doorway, which is no room's. Of all else 2 cm."""
+"""Allowed distance of a contact from its solid, in metres; 2 cm for all others. A lift's rail is a
+wall and hangs in front of it. A riser may stand in a doorway, which belongs to no room."""
 
 
 @dataclass(frozen=True)
 class Solid:
-    """A thing with the heights that it takes; its polygon at some heights is made when asked."""
+    """A solid with its height range; its polygon between two heights is computed on demand."""
 
     name: str
     low: float
@@ -59,7 +60,7 @@ class Solid:
 
 
 def cut_triangles(part: Part, low: float, high: float) -> Iterator[Polygon]:
-    """A part's triangles between two heights, one after the other (Sutherland and Hodgman)."""
+    """Yield a part's triangles clipped between two heights (Sutherland and Hodgman)."""
     for face in part.faces:
         ring = [tuple(map(float, part.vertices[k])) for k in face]
         for sign, level in ((1, low), (-1, high)):
@@ -79,7 +80,7 @@ def cut_triangles(part: Part, low: float, high: float) -> Iterator[Polygon]:
 
 
 class SceneSolids:
-    """A scene's solids as a body meets them."""
+    """Solids of a scene that a body can collide with."""
 
     def __init__(self, scene: Scene, body: Embodiment) -> None:
         self.scene, self.body = scene, body
@@ -144,11 +145,11 @@ class SceneSolids:
             yield Solid(item.id, points[:, 1].min(), points[:, 1].max(), hull, parts)
 
     def footprint(self, stand: FloorPose, less: float = 0.0) -> Polygon:
-        """The body seen from above, made smaller by so many metres."""
+        """Return the body's footprint, shrunk by so many metres."""
         return footprint(self.body, stand, less)
 
     def support(self, stand: FloorPose) -> float:
-        """How high the highest tread or floor is that the body stands on or over, step by step."""
+        """Return the height of the highest tread or floor that the body stands on or over."""
         foot = self.footprint(stand)
         tops = [top for area, top in (*self._steps, *self._rooms) if area.intersects(foot)]
         high = stand.position[1]
@@ -159,7 +160,10 @@ class SceneSolids:
         return high
 
     def met(self, stand: FloorPose, *, deeper: float = MM) -> dict[str, float]:
-        """What a body overlaps by more than ``deeper``, and over how many square metres."""
+        """Return the overlap area in square metres of each solid that a body penetrates.
+
+        An overlap counts if it is more than ``deeper``.
+        """
         foot = self.footprint(stand, deeper)
         found: dict[str, float] = {}
         y, lifted = stand.position[1], self.support(stand)
@@ -178,7 +182,7 @@ class SceneSolids:
         return found
 
     def near(self, bump: BodyContact, reach: float) -> bool | None:
-        """Whether a contact is where its thing is; None where no solid is called so."""
+        """Check that a contact is at its solid; return None if no solid has its name."""
         at = shapely.Point(bump.point[0], bump.point[2])
         if bump.what == "step":
             higher = [a for a, top in self._rooms if MM < top - bump.point[1] <= HIGHEST]
@@ -199,7 +203,7 @@ def footprint(body: Embodiment, stand: FloorPose, less: float = 0.0) -> Polygon:
         return shapely.Point(x, z).buffer(body.width / 2 - less, quad_segs=64)
     long = (body.depth or body.width) / 2 - less
     wide = body.width / 2 - less
-    # Its own frame: x to its right, y behind it, as the ground plane is at heading 0.
+    # Body frame: x to the right, y to the back, as in the ground plane at heading 0.
     square = shapely.box(-wide, -long, wide, long)
     cos, sin = math.cos(stand.heading), math.sin(stand.heading)
     return affine_transform(square, [cos, -sin, sin, cos, x, z])

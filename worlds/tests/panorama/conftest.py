@@ -1,4 +1,4 @@
-"""A cache of a small home, written once."""
+"""Fixtures of the panorama tests: the cache of a small home, rendered once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ASKED = RenderRequest(size=48, depth=True, ids=True, light="flat")
 
 @pytest.fixture(scope="session")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The cache; nobody may change it."""
+    """Return the shared cache; tests must not change it."""
     root = tmp_path_factory.mktemp("panoramas")
     outcome = render_scenes([HOME], root, ASKED)
     assert (outcome.scenes, outcome.kept) == (1, 0)
@@ -25,5 +25,5 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def cache(written: Path, tmp_path: Path) -> Path:
-    """A copy to break."""
+    """Return a copy of the cache for tests that damage it."""
     return Path(shutil.copytree(written, tmp_path / "cache"))

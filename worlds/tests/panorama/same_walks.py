@@ -1,9 +1,9 @@
-"""An evaluation with ``embedded`` and with its panoramas from disk, held against each other.
+"""Compare an evaluation with ``embedded`` to one with its panoramas from disk.
 
     python -m worlds.tests.panorama.same_walks home:0-9 --n 30 [--size 96] [--out DIR]
 
-renders the panoramas (PNG), runs both and says how many prompts, pictures and walks are equal to
-the byte; 1 where any is not. Prompts are what reaches the model, pictures included.
+It renders the panoramas (PNG), runs both, and prints how many prompts, images and walks are equal
+to the byte. It exits with 1 if any is not. A prompt is what reaches the model, images included.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _OF_THE_CLOCK = ("seconds", "check", "models")
 
 @dataclass(frozen=True)
 class Walked:
-    """What an evaluation did.
+    """Results of an evaluation.
 
     Attributes:
-        prompts: all that was said to the model, sorted.
-        walks: the lines of samples, by id, without the clock.
-        pictures: the files that were kept, by name.
+        prompts: all messages to the model, sorted.
+        walks: lines of samples by id, without times.
+        pictures: stored images by name.
     """
 
     prompts: list[str]
@@ -47,7 +47,7 @@ class Walked:
 
 @contextmanager
 def listening() -> Iterator[list[str]]:
-    """Write down what is said and shown to models that are rules, as if they had eyes."""
+    """Record the messages to rule-based models, which get images as if they used them."""
     heard: list[str] = []
     said = BuiltinChatModel.said
 
@@ -61,7 +61,7 @@ def listening() -> Iterator[list[str]]:
 
 
 def walked(request: EvalRequest, run: Path) -> Walked:
-    """Run an evaluation."""
+    """Run an evaluation and return its results."""
     with listening() as heard:
         run_request(request, run)
     lines = [json.loads(line) for line in (run / "samples.jsonl").read_text().splitlines()]
@@ -74,12 +74,12 @@ def walked(request: EvalRequest, run: Path) -> Walked:
 
 
 def seen_at(size: int) -> None:
-    """Have the embedded simulator take pictures of another size, for the rest of the process."""
+    """Set the image size of the embedded simulator for the rest of the process."""
     RIGS["vln-mme"] = tuple(replace(each, width=size, height=size) for each in RIGS["vln-mme"])
 
 
 def both(spec: str, n: int, root: Path, **more: Any) -> tuple[Walked, Walked]:
-    """The same evaluation with pictures as they are rendered, and from disk."""
+    """Run the same evaluation with images rendered on demand, and from disk."""
     render_scenes(list_scenes(spec), root / "panoramas", RenderRequest(**more), note=print)
     asked: dict[str, Any] = {"task": "scene", "options": {"spec": spec, "n": n}}
     rendered = walked(EvalRequest(backend="embedded", **asked), root / "embedded")
@@ -88,7 +88,7 @@ def both(spec: str, n: int, root: Path, **more: Any) -> tuple[Walked, Walked]:
 
 
 def main(arguments: list[str]) -> int:
-    """Compare, and say how it came out."""
+    """Compare and print the result."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("spec")
     parser.add_argument("--n", type=int, default=30)

@@ -1,10 +1,10 @@
-"""Skyboxes of a home in Matterport's layout, and a picture as Matterport3DSimulator draws it.
+"""Skyboxes of a home in Matterport's layout, and views of them as Matterport3DSimulator renders.
 
-Both follow that simulator's sources and nothing of ours: faces 2, 4, 0, 5, 1, 3 are OpenGL's
-+x, -x, +y, -y, +z, -z (``NavGraph.cpp``); the cube is turned by the pose's rotation, the camera by
-``rotate(-90 degrees + elevation, x) * rotate(180 degrees + heading, z)``, and rows are read from
-below without turning them round (``MatterSim.cpp``). The cube's faces are OpenGL's own table
-(OpenGL 2.1, 3.8.6).
+Both follow that simulator's sources and none of our code. Faces 2, 4, 0, 5, 1, 3 are OpenGL's +x,
+-x, +y, -y, +z, -z (``NavGraph.cpp``). The cube is rotated by the pose, the camera by ``rotate(-90
+degrees + elevation, x) * rotate(180 degrees + heading, z)``, and rows are read from the bottom
+without flipping (``MatterSim.cpp``). The mapping of the cube's faces is OpenGL's own table (OpenGL
+2.1, 3.8.6).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from navloom_worlds.rendering.visible_captions import EYE_M
 
 Floats = NDArray[np.float64]
 GL_OF_FACE = {2: "+x", 4: "-x", 0: "+y", 5: "-y", 1: "+z", 3: "-z"}
-# What of a direction (x, y, z) is s and t, the major axis 1: the specification's table 3.19.
+# Direction (x, y, z) of s and t, with major axis 1, from the specification's table 3.19.
 _GL = {
     "+x": lambda s, t: (np.ones_like(s), -t, -s),
     "-x": lambda s, t: (-np.ones_like(s), -t, s),
@@ -41,7 +41,7 @@ _GL = {
 
 @dataclass(frozen=True, slots=True)
 class Facing(Camera):
-    """A camera turned in any way: right, up and ahead as they are given."""
+    """Camera with any orientation, given as right, up and ahead."""
 
     turned: tuple[Point3, Point3, Point3] = ((1, 0, 0), (0, 1, 0), (0, 0, -1))
 
@@ -51,29 +51,29 @@ class Facing(Camera):
 
 
 def y_up(directions: Floats) -> Floats:
-    """A direction of a scan's frame (z up) in ours."""
+    """Convert a direction of a scan's frame (z up) to ours."""
     x, y, z = np.moveaxis(directions, -1, 0)
     return np.stack([x, z, -y], axis=-1)
 
 
 def z_up(point: Point3) -> Point3:
-    """A point of ours in a scan's frame."""
+    """Convert a point of our frame to a scan's (z up)."""
     x, y, z = point
     return x, -z, y
 
 
 def drawn_rotation(heading: float, elevation: float) -> Floats:
-    """The simulator's view matrix."""
+    """Return the simulator's view matrix."""
     tilt = Rotation.from_euler("x", -math.pi / 2 + elevation)
     turn = Rotation.from_euler("z", math.pi + heading)
     return np.asarray((tilt * turn).as_matrix())
 
 
 def true_of_drawn() -> Floats:
-    """What the simulator's world is of the true one (z up), by what it shows of heading 0.
+    """Return the rotation from the simulator's world to the true one (z up).
 
-    Its heading 0 is +y and its right is +x (``populateNavigable``); a picture's rows run the other
-    way than OpenGL's.
+    It follows from the view at heading 0, which is +y with +x to the right (``populateNavigable``).
+    The rows of an image are in the opposite order to OpenGL's.
     """
     camera = drawn_rotation(0.0, 0.0)
     right, up_on_screen, back = camera
@@ -85,7 +85,7 @@ def true_of_drawn() -> Floats:
 def drawn(
     faces: list[NDArray[np.uint8]], pose: Floats, heading: float, elevation: float, size: int
 ) -> NDArray[np.uint8]:
-    """What the simulator shows, 90 degrees wide; of each pixel the nearest one of a face."""
+    """Render the simulator's view, 90 degrees wide, by nearest-neighbour sampling of the faces."""
     across = (np.arange(size) + 0.5) / size * 2 - 1
     x, y = np.meshgrid(across, across)  # the first row read is the lowest
     camera = np.stack([x, y, -np.ones_like(x)], axis=-1)
@@ -112,7 +112,7 @@ def _s_and_t(name: str, u: Floats) -> tuple[Floats, Floats]:
 
 
 def face_axes(face: int, pose: Floats) -> tuple[Point3, Point3, Point3]:
-    """Right, up and ahead of a face's picture in our frame."""
+    """Return right, up and ahead of a face's image in our frame."""
 
     def seen(s: float, t: float) -> Floats:
         cube = np.array(_GL[GL_OF_FACE[face]](np.array(s), np.array(t)), dtype=np.float64)
@@ -125,7 +125,7 @@ def face_axes(face: int, pose: Floats) -> tuple[Point3, Point3, Point3]:
 
 
 def random_pose(rng: np.random.Generator) -> Floats:
-    """The rotation of a camera that is level but for a degree or two: right, down and ahead."""
+    """Draw the rotation of a camera that is level within a degree or two: right, down and ahead."""
     level = Rotation.from_euler("x", -math.pi / 2)  # ahead is +y, down is -z
     tilt = Rotation.from_rotvec(rng.normal(0, math.radians(1.5), 3))
     turn = Rotation.from_euler("z", rng.uniform(0, 2 * math.pi))
@@ -133,14 +133,14 @@ def random_pose(rng: np.random.Generator) -> Floats:
 
 
 def export(scene: Scene, viewpoints: list[str], root: Path, size: int, seed: int = 0) -> None:
-    """Write connectivity and skyboxes of some viewpoints, each turned in its own way.
+    """Write connectivity and skyboxes of some viewpoints, each with its own rotation.
 
     Args:
         scene: a home.
-        viewpoints: which of it.
+        viewpoints: some of its viewpoints.
         root: gets ``connectivity/`` and ``SCAN/matterport_skybox_images/``; SCAN is ``scan0``.
-        size: pixels that a face is wide.
-        seed: of the poses.
+        size: width of a face in pixels.
+        seed: seed of the poses.
     """
     rng = np.random.default_rng(seed)
     renderer = Renderer(scene_mesh(scene), light="flat")

@@ -1,7 +1,9 @@
-"""``python -m worlds.tests.rendering.check_poses --poses 200``: pictures against an independent
-caster.
+"""Check images against an independent ray caster.
 
-Depth within 1 cm and ids equal, pixel by pixel; where candidates are; and the worst pose.
+    python -m worlds.tests.rendering.check_poses --poses 200
+
+It compares depth within 1 cm and ids, pixel by pixel, and the directions of candidates. It prints
+the worst pose.
 """
 
 from __future__ import annotations
@@ -30,16 +32,16 @@ class Compared:
     scene: str
     pose: Pose
     depth: float
-    """The share of pixels within 1 cm."""
+    """Share of pixels with a depth within 1 cm."""
     ids: float
-    """The share of pixels of the same owner."""
+    """Share of pixels with the same owner."""
     both: float
     worst: float
-    """The largest difference of depth, in metres."""
+    """Largest difference in depth, in metres."""
 
 
 def poses_of(scene: Scene, count: int, rng: np.random.Generator) -> list[Pose]:
-    """Eyes of people at viewpoints, turned and tilted at random, with several fields of view."""
+    """Draw poses at viewpoints at eye height, with random headings, tilts and fields of view."""
     found = []
     for _ in range(count):
         x, y, z = scene.viewpoints[rng.integers(len(scene.viewpoints))].position
@@ -59,7 +61,7 @@ def poses_of(scene: Scene, count: int, rng: np.random.Generator) -> list[Pose]:
 def compared(
     name: str, renderer: Renderer, pose: Pose, shift: tuple[float, float] = (0.0, 0.0)
 ) -> Compared:
-    """One pose; ``shift`` moves the independent picture by so many pixels."""
+    """Compare one pose; ``shift`` moves the independent image by so many pixels."""
     mesh: SceneMesh = renderer.mesh
     camera = Camera(pose.position, pose.heading, pose.elevation, pose.width, pose.height, pose.fov)
     frame = renderer.frame(camera)
@@ -71,7 +73,7 @@ def compared(
 
 
 def wrong_ways(scene: Scene) -> int:
-    """How many candidates are not where two viewpoints' positions say that they are."""
+    """Count candidates whose directions differ from those between the two viewpoints' positions."""
     places = {each.id: each.position for each in scene.viewpoints}
     wrong = 0
     for here, ways in candidates_of(scene).items():

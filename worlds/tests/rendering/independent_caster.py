@@ -1,8 +1,9 @@
-"""What a camera sees, worked out a second time in plain numpy: no Embree, no code of the product.
+"""Independent camera renderer in plain numpy, without Embree and without code of the product.
 
-Takes a mesh's arrays alone. A triangle covers a pixel where the pixel's ray, written in the
-triangle's three corners (seen from the eye), has no weight below zero; so nothing needs clipping.
-Headings are clockwise from -z seen from above, elevations positive upwards, both in radians.
+It takes the arrays of a mesh only. A triangle covers a pixel if the pixel's ray, written as a
+combination of the triangle's three corners (seen from the eye), has no negative weight. So nothing
+needs clipping. Headings are clockwise from -z seen from above, elevations positive upwards, both in
+radians.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 PAIRS = 2_000_000
-"""Triangles times pixels looked at in one go."""
+"""Number of triangle-pixel pairs in one batch."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,9 @@ class Pose:
 @dataclass(frozen=True)
 class Picture:
     depth: NDArray[np.float64]
-    """(height, width) metres ahead; 0 where there is nothing."""
+    """(height, width) depth in metres; 0 where no face is hit."""
     face: NDArray[np.int64]
-    """(height, width) rows of the faces; -1 where there is nothing."""
+    """(height, width) face indices; -1 where no face is hit."""
 
 
 def seen(
@@ -41,7 +42,7 @@ def seen(
     pose: Pose,
     shift: tuple[float, float] = (0.0, 0.0),
 ) -> Picture:
-    """Depth and nearest face of each pixel's middle, moved by ``shift`` pixels."""
+    """Return depth and nearest face at each pixel's centre, moved by ``shift`` pixels."""
     corners = _from_the_eye(vertices, pose)[faces]
     aspect = math.tan(pose.fov / 2)
     xs = ((np.arange(pose.width) + 0.5 + shift[0]) / pose.width - 0.5) * 2 * aspect
@@ -67,7 +68,7 @@ def seen(
 def direction(
     here: tuple[float, float, float], there: tuple[float, float, float]
 ) -> tuple[float, float, float]:
-    """Heading in [0, 2 pi), elevation, and metres from one place to another."""
+    """Return heading in [0, 2 pi), elevation, and metres from one place to another."""
     east, up, north = there[0] - here[0], there[1] - here[1], -(there[2] - here[2])
     return (
         math.atan2(east, north) % (2 * math.pi),
@@ -77,7 +78,7 @@ def direction(
 
 
 def _from_the_eye(vertices: NDArray[np.floating], pose: Pose) -> NDArray[np.float64]:
-    """Right, up and ahead of the eye: the world turned by the heading, then by the elevation."""
+    """Transform vertices to the eye's frame: right, up and ahead."""
     x, y, z = (vertices.astype(np.float64) - np.array(pose.position, dtype=np.float64)).T
     east, north = x, -z
     right = east * math.cos(pose.heading) - north * math.sin(pose.heading)
@@ -90,7 +91,7 @@ def _from_the_eye(vertices: NDArray[np.floating], pose: Pose) -> NDArray[np.floa
 def _windows(
     corners: NDArray[np.float64], xs: NDArray[np.float64], ys: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], ...]:
-    """Which columns and rows of pixels each triangle may cover: all where it passes the eye."""
+    """Return the pixel columns and rows that each triangle may cover; all if it crosses the eye."""
     ahead = corners[:, :, 2]
     before = (ahead > 1e-6).all(axis=1)
     behind = (ahead <= 1e-6).all(axis=1)
@@ -113,7 +114,7 @@ def _drawn(
     near: NDArray[np.float64],
     face: NDArray[np.int64],
 ) -> None:
-    """Put some triangles into the picture; ``near`` is one over the depth."""
+    """Draw some triangles into the image; ``near`` is one over the depth."""
     left, right, top, bottom = (each[chosen] for each in windows)
     wide, count = right - left, (right - left) * (bottom - top)
     of = np.repeat(np.arange(len(chosen)), count)

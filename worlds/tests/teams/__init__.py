@@ -1,1 +1,1 @@
-"""Tests of teams on paper."""
+"""Tests of team plans."""

@@ -1,8 +1,8 @@
-"""Plans are what is tested here: homes are shared by a worker's tests, as in the agents' tests."""
+"""Fixtures of the team tests, which share homes within a worker."""
 
 import pytest
 
 
 @pytest.fixture(autouse=True)
 def _fresh() -> None:
-    """In place of the one above, with which each load makes a scene."""
+    """Override the fixture of worlds/tests, which makes every load a new scene."""

@@ -1,9 +1,10 @@
-"""How far plans for several errands may be from the best: value beside bound, home by home.
+"""Optimality gaps of plans for several errands: value and lower bound, home by home.
 
     python -m worlds.tests.teams.gaps home:0-9 --errands 4 --robots 4
 
-Robots pass everything; every other one goes at SPOT's 1.6 m/s, the others at FETCH's 1 m/s. Starts,
-objects and ends are drawn by a seed. Of three errands the search has ``--seconds``.
+The robots fit through every passage. Every other one moves at SPOT's 1.6 m/s, the others at FETCH's
+1 m/s. Starts, objects and ends are drawn with a seed. ``--seconds`` limits the search for three
+errands or more.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from navloom_worlds.teams.team_plan import TeamErrand
 def drawn(
     scene: Scene, robots: int, errands: int, seed: int
 ) -> tuple[list[Robot], list[TeamErrand]]:
-    """A team and its errands, of a scene and a seed."""
+    """Draw a team and its errands for a scene."""
     dice, graph = random.Random(f"{scene.id} {seed}"), metric_graph(scene)
     starts = dice.sample(sorted(graph.starts.values(), key=lambda each: each.node), robots)
     speeds = (FETCH.speed, SPOT.speed)
@@ -41,7 +42,7 @@ def drawn(
 
 
 def main(arguments: list[str]) -> None:
-    """Print a line a home and the mean."""
+    """Print a line per home, and the mean."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("spec")
     parser.add_argument("--errands", type=int, default=4)

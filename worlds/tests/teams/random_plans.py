@@ -1,4 +1,4 @@
-"""Random teams and plans, and a simulation of them that knows no formula: events in a queue."""
+"""Random teams and plans, and a discrete-event simulation that shares no formula with the code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WIDE = Embodiment(name="WIDE", width=0.8)
 
 
 def random_scene(dice: random.Random, rooms: int = 6, things: int = 3) -> Scene:
-    """Rooms in a ring, every link but one wide enough for all; things in every room."""
+    """Draw rooms in a ring with items in each; every link but one is wide enough for all."""
     names = [f"Room_{i}" for i in range(rooms)]
     at = {name: (dice.uniform(-9, 9), 0.0, dice.uniform(-9, 9)) for name in names}
     ring = [*pairwise(names), (names[-1], names[0])]
@@ -48,7 +48,7 @@ def random_scene(dice: random.Random, rooms: int = 6, things: int = 3) -> Scene:
 
 
 def random_robots(dice: random.Random, scene: Scene, many: int) -> tuple[Robot, ...]:
-    """Robots that start in rooms or anywhere in them, of different bodies and speeds."""
+    """Draw robots with different starts, bodies and speeds."""
     made = []
     for number in range(1, many + 1):
         start: Anchor = dice.choice(list(metric_graph(scene).starts.values()))
@@ -61,7 +61,7 @@ def random_robots(dice: random.Random, scene: Scene, many: int) -> tuple[Robot, 
 
 
 def random_plan(dice: random.Random, scene: Scene) -> TeamPlan:
-    """One to five robots that carry one to four things over up to three handoffs each."""
+    """Draw a plan of one to five robots that carry one to four objects over handoffs."""
     robots = random_robots(dice, scene, dice.randint(1, 5))
     objects = dice.sample([i.id for i in scene.items if i.kind == "object"], dice.randint(1, 4))
     anchors = metric_graph(scene).items
@@ -74,7 +74,7 @@ def random_plan(dice: random.Random, scene: Scene) -> TeamPlan:
             stops.append(dice.choice([each for each in places if each != stops[0]]))
         ways.append([CarryLeg(dice.choice(robots).name, thing, a, b) for a, b in pairwise(stops)])
     legs = []
-    while ways:  # Mixed, but each object's in order, so that nobody waits in a circle.
+    while ways:  # Mixed, but in order for each object, so that there is no deadlock.
         way = dice.choice(ways)
         legs.append(way.pop(0))
         ways = [each for each in ways if each]
@@ -82,10 +82,10 @@ def random_plan(dice: random.Random, scene: Scene) -> TeamPlan:
 
 
 def simulated(scene: Scene, plan: TeamPlan) -> tuple[float, dict[CarryLeg, tuple[float, float]]]:
-    """When the last object is there, and when each leg's object is taken up and put down.
+    """Return when the last object arrives, and when each leg's object is picked up and put down.
 
-    Robots go about with their lists, and only events happen: somebody has come somewhere. Who
-    comes before the object stands there until it is put down.
+    Robots process their lists, and the only events are arrivals. A robot that arrives before the
+    object waits until it is put down.
     """
     todo = {
         robot.name: [leg for leg in plan.legs if leg.robot == robot.name] for robot in plan.robots
@@ -136,7 +136,7 @@ def simulated(scene: Scene, plan: TeamPlan) -> tuple[float, dict[CarryLeg, tuple
 
 
 def walked(scene: Scene, robot: Robot, a: Anchor, b: Anchor) -> float:
-    """Metres from place to place on a graph of its own making: G, doors too narrow left out."""
+    """Return the metres between two places on an independent graph without too narrow doors."""
     if a.node == b.node:
         return 0.0
     at = scene.viewpoint_by_id
