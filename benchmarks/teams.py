@@ -78,7 +78,7 @@ def draw_team_tasks() -> list[TeamTask]:
 
 
 def list_handoffs(scene: Scene) -> list[Anchor]:
-    """Return as many assets as the largest of HM3D's first three homes has."""
+    """Return the first 131 assets of the home, the number of the largest of HM3D's first three."""
     graph = metric_graph(scene)
     assets = [graph.items[each.id] for each in scene.items if each.kind == "asset"]
     return assets[:HANDOFFS]
