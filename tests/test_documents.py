@@ -164,7 +164,8 @@ def test_examples_in_docstrings_run(module: str) -> None:
     if module.startswith("navloom_worlds"):
         pytest.importorskip("navloom_worlds")
     found = doctest.testmod(import_module(module))
-    assert found.attempted and not found.failed
+    assert found.attempted
+    assert not found.failed
 
 
 def test_every_page_is_in_the_site() -> None:

@@ -247,8 +247,8 @@ def _words(name: str) -> str | None:
 def add_article(words: str, *, only: bool) -> str:
     """Add an article to a name: ``the`` for the only one there is, else ``a``, ``an`` or ``some``.
 
-    >>> add_article("fridge", only=True), add_article("oven", only=False), add_article("keys", only=False)
-    ('the fridge', 'an oven', 'some keys')
+    >>> [add_article("fridge", only=True)] + [add_article(n, only=False) for n in ("oven", "keys")]
+    ['the fridge', 'an oven', 'some keys']
     """
     return f"the {words}" if only else add_indefinite(words)
 

@@ -159,7 +159,8 @@ def _of_two(left: MoveOption, right: MoveOption) -> tuple[str, str]:
 def describe_option(option: MoveOption) -> str:
     """Describe an option in words: its position, then its description.
 
-    >>> describe_option(MoveOption(3, "v", "Right", "a door", math.radians(62), 2.25, math.radians(-14)))
+    >>> door = MoveOption(3, "v", "Right", "a door", math.radians(62), 2.25, math.radians(-14))
+    >>> describe_option(door)
     '62 degrees right, 2.2 m, 14 degrees down: a door'
     """
     if option.turn is None or option.distance is None:

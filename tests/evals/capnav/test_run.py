@@ -11,9 +11,10 @@ import pytest
 from navloom.cli.main import main
 from navloom.errors import RunError, UsageError
 from navloom.evals.capnav.answer_scoring import AnswerScore
+from navloom.evals.capnav.benchmark_data import load_benchmark
 from navloom.evals.capnav.request import CapnavRequest
 from navloom.evals.capnav.results import group_tables, report, run_table
-from navloom.evals.capnav.run import ANSWERS, CapnavJob, plan
+from navloom.evals.capnav.run import ANSWERS, CapnavJob, content_digest, plan
 from navloom.evals.capnav.scores import CapnavScores, RateEstimate, read_capnav
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_errors, read_run, read_samples
@@ -370,3 +371,9 @@ def test_without_data_one_line_says_what_to_do(
     code, _, err = navloom(capsys, "eval", "capnav-truth", "--data", str(tmp_path))
     assert code == 1
     assert "expected graphs/ID-graph.json" in err
+
+
+def test_the_hash_of_a_benchmark_is_that_of_runs_made_before(world: Path) -> None:
+    """Golden, of the version in which a question's class had another name."""
+    digest = content_digest(load_benchmark(world), {})["questions"]
+    assert digest["sha256"][:16] == "ba3c939bc9a619f7"

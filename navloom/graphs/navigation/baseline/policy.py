@@ -1,7 +1,7 @@
 """Baselines for the jobs ``navigator`` and ``oracle``: one rule-based or random answer per prompt.
 
-They see what a language model would see, the words of the prompt (`prompt_parser`), and answer in the
-requested form: text, with reasoning and reflection where asked for, or a tool call.
+They see what a language model would see, the text of the prompt (`prompt_parser`). They answer in
+the requested form: text, with reasoning and reflection where asked for, or a tool call.
 
 The heuristic follows a ``Shortest path:`` line exactly, which makes it the shortest-path navigator;
 otherwise it follows the instruction (`follower`). If questions are allowed, it asks when two
