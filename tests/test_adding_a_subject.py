@@ -54,7 +54,7 @@ class State(TypedDict, total=False):
     seed: int
     question: str
     messages: Annotated[list[AnyMessage], add_messages]
-    paid: Annotated[list[dict[str, Any]], add]
+    usage: Annotated[list[dict[str, Any]], add]
     status: str
     result: dict[str, Any]
 
@@ -66,7 +66,7 @@ class Context:
 
 async def ask(state: State, runtime: Runtime[Context]) -> State:
     said = await acall(runtime.context.model, [HumanMessage(state["question"])], role="generator")
-    return {"messages": [said], "paid": [reply_usage(said)]}
+    return {"messages": [said], "usage": [reply_usage(said)]}
 
 
 async def read(state: State) -> State:

@@ -75,7 +75,7 @@ async def _carried_out(
     try:
         with call_settings(settings, lost=lost, epoch=sample.epoch or settings.epoch):
             state = await _final_state(job, sample, graph, control, resumed=resumed)
-        paid = [ModelUsage.read(each) for each in state.get("paid", ())]
+        paid = [ModelUsage.read(each) for each in state.get("usage", ())]
         line = common_columns(sample, [*paid, *lost], began) | job.record(sample, state)
         if line["status"] not in ("ok", "failed"):
             raise ValueError(f"the graph ended without a status, got {line['status']!r}")

@@ -134,7 +134,7 @@ class Outcome(TypedDict, total=False):
     """Code of the failure, for counting."""
     message: str | None
     """Failure message in one line."""
-    paid: Growing[dict[str, Any]]
+    usage: Growing[dict[str, Any]]
     """Usage of each model call (:class:`navloom.models.usage.ModelUsage`), including those of
     subgraphs."""
 
@@ -392,11 +392,37 @@ async def open_saver(path: Path, *, alone: bool = False) -> AsyncIterator[AsyncS
             await connection.execute("PRAGMA locking_mode=EXCLUSIVE")
         saver = AsyncSqliteSaver(connection, serde=CheckedSerializer())
         await saver.setup()
+        await _rename_usage(saver)
         await connection.execute("PRAGMA synchronous=NORMAL")
         if alone:
             await connection.execute("BEGIN EXCLUSIVE")
             await connection.commit()
         yield saver
+
+
+async def _rename_usage(saver: AsyncSqliteSaver) -> None:
+    """Rename the channel ``paid`` of files of earlier versions to ``usage``."""
+    connection, old, new = saver.conn, "paid", "usage"
+    old_writes = "SELECT 1 FROM writes WHERE channel = ? LIMIT 1"
+    if await (await connection.execute(old_writes, (old,))).fetchone() is None:
+        return
+    await connection.execute("BEGIN IMMEDIATE")
+    await connection.execute("UPDATE writes SET channel = ? WHERE channel = ?", (new, old))
+    query = "SELECT rowid, type, checkpoint FROM checkpoints"
+    for row, kind, data in await (await connection.execute(query)).fetchall():
+        kept = saver.serde.loads_typed((kind, data))
+        versions = kept["versions_seen"].values()
+        for each in (kept["channel_values"], kept["channel_versions"], *versions):
+            if old in each:
+                each[new] = each.pop(old)
+        kept["updated_channels"] = [
+            new if each == old else each for each in kept.get("updated_channels") or ()
+        ]
+        await connection.execute(
+            "UPDATE checkpoints SET type = ?, checkpoint = ? WHERE rowid = ?",
+            (*saver.serde.dumps_typed(kept), row),
+        )
+    await connection.commit()
 
 
 @asynccontextmanager
@@ -515,7 +541,7 @@ async def drop_last_reply(saver: AsyncSqliteSaver, thread: str) -> None:
     """
     connection, name = saver.conn, (thread,)
     async with connection.execute(
-        "SELECT max(checkpoint_id) FROM writes WHERE thread_id = ? AND channel = 'paid'", name
+        "SELECT max(checkpoint_id) FROM writes WHERE thread_id = ? AND channel = 'usage'", name
     ) as rows:
         found = await rows.fetchone()
     if found is None or found[0] is None:

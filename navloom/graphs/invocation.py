@@ -27,7 +27,7 @@ def as_node(
     """Return a node for an outer graph that runs this graph.
 
     Its steps are stored and resumed with the outer graph's, and streamed with ``subgraphs=True``.
-    Its usage (``paid``) is passed on: if the outer state has a growing key ``paid``, as in all our
+    Its ``usage`` is passed on: if the outer state has a growing key ``usage``, as in all our
     graphs, the usage of both graphs is added up there.
 
     Args:
@@ -68,11 +68,11 @@ def usage_so_far(snapshot: StateSnapshot) -> list[dict[str, Any]]:
     Args:
         snapshot: ``await graph.aget_state(config, subgraphs=True)``.
     """
-    paid = list(snapshot.values.get("paid", ()))
+    paid = list(snapshot.values.get("usage", ()))
     for task in snapshot.tasks:
         if isinstance(task.result, Mapping):
             # The task has ended, but its step has not, so the values lack its result.
-            given = task.result.get("paid", ())
+            given = task.result.get("usage", ())
             paid = [*given.value] if isinstance(given, Overwrite) else [*paid, *given]
         elif isinstance(task.state, StateSnapshot):
             paid += usage_so_far(task.state)

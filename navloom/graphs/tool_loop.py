@@ -149,7 +149,7 @@ async def ask_model(
     """
     bound, shown, role = await run_off_loop(prepare, *given)
     answer = await acall(bound, shown, role=role)
-    return answer, {"paid": [await run_off_loop(reply_usage, answer)]}
+    return answer, {"usage": [await run_off_loop(reply_usage, answer)]}
 
 
 def question_builder(

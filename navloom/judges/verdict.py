@@ -43,7 +43,7 @@ class Verdict:
         faults: faults of the replies, in order.
         prompt: the system and the first human text.
         replies: the judge's replies, in order.
-        paid: usage of the judge's calls (:class:`navloom.models.usage.ModelUsage`).
+        usage: usage of the judge's calls (:class:`navloom.models.usage.ModelUsage`).
     """
 
     correct: bool | None
@@ -54,22 +54,22 @@ class Verdict:
     faults: tuple[str, ...] = ()
     prompt: tuple[str, ...] = ()
     replies: tuple[str, ...] = ()
-    paid: tuple[dict[str, Any], ...] = ()
+    usage: tuple[dict[str, Any], ...] = ()
 
     @classmethod
-    def of(cls, record: Mapping[str, Any], paid: Sequence[dict[str, Any]] = ()) -> Verdict:
+    def of(cls, record: Mapping[str, Any], usage: Sequence[dict[str, Any]] = ()) -> Verdict:
         """Build a verdict from a record; unknown keys are ignored."""
         known: dict[str, Any] = {
             key: tuple(record[key]) if isinstance(record[key], list) else record[key]
             for key in cls.__dataclass_fields__
             if key in record
         }
-        return cls(**{**known, "paid": tuple(paid)})
+        return cls(**{**known, "usage": tuple(usage)})
 
     def record(self) -> dict[str, Any]:
         """Return the verdict as JSON-ready data, without usage."""
         said = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        del said["paid"]
+        del said["usage"]
         return {k: list(v) if isinstance(v, tuple) else v for k, v in said.items()}
 
 

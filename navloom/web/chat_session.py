@@ -310,7 +310,7 @@ class LiveChat(ChatDisplay):
             "choices": talk.choices if question else [],
             "model": talk.model,
             "tokens": talk.tokens,
-            "cost": total_cost(ModelUsage.read(each) for each in talk.state.get("paid", ())),
+            "cost": total_cost(ModelUsage.read(each) for each in talk.state.get("usage", ())),
             "limits": self._settings.copy().run(_limits),
         }
 

@@ -32,7 +32,7 @@ STEPS = 8
 class State(TypedDict, total=False):
     seed: int
     messages: Annotated[list[AnyMessage], add_messages]
-    paid: Annotated[list[dict[str, Any]], add]
+    usage: Annotated[list[dict[str, Any]], add]
     status: str
     result: dict[str, Any]
 
@@ -67,7 +67,7 @@ def step(number: int) -> Any:
             retries=0,
             cached=False,
         )
-        update: State = {"messages": [told], "paid": [reply_usage(told)]}
+        update: State = {"messages": [told], "usage": [reply_usage(told)]}
         if number == STEPS - 1:
             odd = state["seed"] % 2
             update["status"] = "failed" if odd else "ok"

@@ -32,7 +32,7 @@ pytestmark = [
         find_spec("langgraph_api") is None, reason="pip install 'navloom[server]' for langgraph dev"
     ),
 ]
-OURS = {"result", "status", "reason", "message", "paid"}
+OURS = {"result", "status", "reason", "message", "usage"}
 SCENE = {"scene": "demo:flat", "model": "builtin/heuristic"}
 
 
@@ -119,7 +119,7 @@ def test_a_thread_goes_on(server: str) -> None:
     assert first["__interrupt__"][0]["value"] == {"kind": "listen"}
     second = ran(server, "chat", {"resume": "go to the kitchen"}, SCENE, thread)
     assert second["result"]["room"] == "kitchen"
-    assert len(second["paid"]) > len(first["paid"])
+    assert len(second["usage"]) > len(first["usage"])
     left = ran(server, "chat", {"resume": {"leave": True}}, SCENE, thread)
     assert "__interrupt__" not in left
     assert left["result"]["turn"] == 2

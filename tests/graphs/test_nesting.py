@@ -30,7 +30,7 @@ class Theirs(TypedDict, total=False):
     seed: int
     errand: dict[str, Any]
     walk: dict[str, Any]
-    paid: Annotated[list[dict[str, Any]], add]
+    usage: Annotated[list[dict[str, Any]], add]
 
 
 def both(craft: Any, walk: Any, checkpointer: Any = None) -> Any:
@@ -41,7 +41,7 @@ def both(craft: Any, walk: Any, checkpointer: Any = None) -> Any:
         as_node(
             single.graph,
             context=single.Context(scene=row_house(), model=craft),
-            output=lambda made, _: {"errand": made["result"], "paid": made["paid"]},
+            output=lambda made, _: {"errand": made["result"], "usage": made["usage"]},
         ),
     )
     builder.add_node(
@@ -50,7 +50,7 @@ def both(craft: Any, walk: Any, checkpointer: Any = None) -> Any:
             navigator.graph,
             context=Walker(scene=home(), model=walk),
             input=lambda *_: GIVEN,
-            output=lambda done, _: {"walk": done["result"], "paid": done["paid"]},
+            output=lambda done, _: {"walk": done["result"], "usage": done["usage"]},
         ),
     )
     builder.add_edge(START, "craft")
@@ -85,7 +85,7 @@ async def test_it_goes_on_from_within_and_nothing_is_paid_or_counted_twice(broke
             await graph.ainvoke({"seed": 1}, config)
         assert len(usage_so_far(await graph.aget_state(config, subgraphs=True))) == broken
         done = await graph.ainvoke(None, config)
-    assert [paid["role"] for paid in done["paid"]] == ["generator"] * 2 + ["navigator"] * 2
+    assert [paid["role"] for paid in done["usage"]] == ["generator"] * 2 + ["navigator"] * 2
     assert done["walk"]["stopped"] is True
 
 
@@ -106,7 +106,7 @@ async def test_what_was_paid_is_known_while_the_first_node_has_ended_and_its_ste
             GIVEN, config, context=Walker(scene=home(), model=walk), durability="sync"
         )
     there = await graph.aget_state(config, subgraphs=True)
-    assert isinstance(there.tasks[0].result["paid"], Overwrite)
+    assert isinstance(there.tasks[0].result["usage"], Overwrite)
     assert usage_so_far(there) == []
 
 
@@ -128,9 +128,9 @@ async def test_every_graph_gives_an_outcome_and_asks_for_its_context_in_one_line
     from importlib import import_module
 
     graph = import_module(LISTED[name].partition(":")[0]).graph
-    keys = {"result", "status", "reason", "message", "paid"}
+    keys = {"result", "status", "reason", "message", "usage"}
     assert set(graph.get_output_jsonschema()["properties"]) == keys
-    assert "paid" not in graph.get_input_jsonschema()["properties"]
+    assert "usage" not in graph.get_input_jsonschema()["properties"]
     context = graph.get_context_jsonschema()["properties"]
     assert context["model"]["type"] == "string"
     assert all(each.get("description") for each in context.values())

@@ -127,7 +127,7 @@ def test_a_verdict_is_read_back_from_what_is_kept() -> None:
     found = read_verdict(said(named=[1, 2], false=["x"]), SHOWN)
     record = found.record()
     assert Verdict.of(record) == found
-    assert "paid" not in record
+    assert "usage" not in record
     assert Verdict.of({"correct": None, "strange": 1}, [{"calls": 1}]) == Verdict(
-        None, paid=({"calls": 1},)
+        None, usage=({"calls": 1},)
     )

@@ -96,4 +96,4 @@ async def test_it_talks_word_by_word_and_is_told_in_words_what_it_cannot_see(url
     assert all(said)
     assert not [text for who, text in shown.lines if who == "error"]
     assert len(shown.grew) > 10
-    assert all(paid["output_tokens"] > 0 for paid in talk.state["paid"])
+    assert all(paid["output_tokens"] > 0 for paid in talk.state["usage"])

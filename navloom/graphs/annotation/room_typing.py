@@ -115,7 +115,7 @@ def finish(state: State) -> State:
     result = {
         "types": types,
         "unknown": sum(kind is None for kind in types.values()),
-        "reasks": len(state.get("paid", [])) - len(types),
+        "reasks": len(state.get("usage", [])) - len(types),
         "faults": faults,
         "prompt": load_prompt("room_typing").record,
     }

@@ -143,7 +143,7 @@ judge = as_node(
     input=_to_judge,
     output=lambda graded, state: {
         "result": {**state["result"], "verdict": graded["result"]},
-        "paid": graded["paid"],
+        "usage": graded["usage"],
     },
 )
 

@@ -201,7 +201,7 @@ describe = as_node(
     output=lambda outcome, item: {
         "written": [(item["viewpoint"], item["job"], outcome["result"]["said"])],
         "faults": outcome["result"]["faults"],
-        "paid": outcome["paid"],
+        "usage": outcome["usage"],
     },
 )
 """Node that asks one question."""

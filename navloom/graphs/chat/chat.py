@@ -121,7 +121,7 @@ def _fresh(state: State, walker: AgentHandle) -> dict[str, Any]:
     asked = start_pose(walker.scene, state.get("start") or "", state.get("heading") or 0.0)
     stood = place_body(walker, asked, seed)
     first = trajectory_entry(stood["pose"])
-    grown = ("messages", "transcript", "past", "begun", "paid", "marks")
+    grown = ("messages", "transcript", "past", "begun", "usage", "marks")
     return {
         "seed": seed,
         "said": state.get("said"),

@@ -135,7 +135,7 @@ class ChatDriver:
     @property
     def tokens(self) -> int:
         """Tokens of all model calls, in and out; rule-based models use none."""
-        used = (each for each in self.state.get("paid", ()) if not _is_rule(each["model"]))
+        used = (each for each in self.state.get("usage", ()) if not _is_rule(each["model"]))
         return sum(each["input_tokens"] + each["output_tokens"] for each in used)
 
     @property
@@ -282,7 +282,7 @@ class ChatDriver:
             self.state["pose"] = change["pose"]
         if node != "begin" and ("pose" in change or "walk" in change):
             self.listener.moved(self.state["pose"])
-        self.state["paid"] = [*self.state.get("paid", ()), *change.get("paid", ())]
+        self.state["usage"] = [*self.state.get("usage", ()), *change.get("usage", ())]
         self._take_messages(change.get("messages", ()))
         for line in change.get("transcript", ()):
             self.state["transcript"] = [*self.transcript, line]

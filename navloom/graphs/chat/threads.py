@@ -264,7 +264,7 @@ async def _told(name: str, saver: Any, *, held: bool) -> ChatThread | None:
             raise BrokenThreadError("it holds no conversation of this name")
         return None
     said = [line["text"] for line in kept.values.get("transcript", [])]
-    paid = kept.values.get("paid", [])
+    paid = kept.values.get("usage", [])
     return ChatThread(
         name=name,
         scene=str(kept.values["home"])[:300],

@@ -134,7 +134,7 @@ async def judge_reason(
     context = Context(model=model, defences=defences, max_reasks=max_reasks, constrain=constrain)
     given: Any = {"seed": seed, "explanation": explanation, "record": dict(record)}
     graded = await graph.ainvoke(given, context=context)
-    return Verdict.of(graded["result"], graded.get("paid", ()))
+    return Verdict.of(graded["result"], graded.get("usage", ()))
 
 
 def shown_barriers(record: PathRecord) -> tuple[PathEdge, ...]:

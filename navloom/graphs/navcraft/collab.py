@@ -410,9 +410,9 @@ def _crafted(made: dict[str, Any], _: State) -> dict[str, Any]:
     """Return the update from the result of NavCraft-S."""
     if made["status"] == "failed":
         ended = failed_update(f"phase_1:{made['reason']}", made["message"])
-        return {"paid": made["paid"], **ended}
+        return {"usage": made["usage"], **ended}
     phase_1, record = made["result"]["phase_1"], made["result"]["navloom"]
-    return {"paid": made["paid"], "phase_1": phase_1, "errand": record}
+    return {"usage": made["usage"], "phase_1": phase_1, "errand": record}
 
 
 def survey(state: State, runtime: Runtime[Context]) -> dict[str, Any]:

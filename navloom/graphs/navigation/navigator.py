@@ -301,7 +301,7 @@ def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     there = walker.scene.viewpoint_by_id[given["start"]]
     asked = Pose(there.position, given["heading"], 0.0, there.id)
     pose = walker.pose_record(walker.start(asked, given["seed"]).pose)
-    grown = ("history", "paid", "steps", "contacts", "dialogue", "guidance")
+    grown = ("history", "usage", "steps", "contacts", "dialogue", "guidance")
     fresh = ("plan", "trigger", "ending", "pointed", "reason", "message")
     person = {"poses": Overwrite([]), "seconds": 0.0} if runtime.context.person else {}
     return {

@@ -136,7 +136,7 @@ def _consulted(answered: dict[str, Any], state: Any) -> dict[str, Any]:
     if draft.action.kind == "stop":
         draft = draft.revoke_choice()
     draft = draft.copy_with(oracle=OracleGuidance.read(said))
-    update = {"guidance": [said], "draft": draft.record(), "paid": answered["paid"]}
+    update = {"guidance": [said], "draft": draft.record(), "usage": answered["usage"]}
     return {**update, "messages": Overwrite([])}
 
 
@@ -155,7 +155,7 @@ def _asked(answered: dict[str, Any], state: Any) -> dict[str, Any]:
     question = draft.action.question
     asked = OracleAnswer.read({**said, "question": question})
     record = draft.copy_with(asked=asked).record()
-    return {"dialogue": [{**said, **asked.record()}], "steps": [record], "paid": answered["paid"]}
+    return {"dialogue": [{**said, **asked.record()}], "steps": [record], "usage": answered["usage"]}
 
 
 ask = as_node(
@@ -204,6 +204,6 @@ point = as_node(
         model=runtime.context.model, max_reasks=runtime.context.max_reasks
     ),
     input=_to_point,
-    output=lambda answered, _: {"pointed": answered["result"], "paid": answered["paid"]},
+    output=lambda answered, _: {"pointed": answered["result"], "usage": answered["usage"]},
 )
 """The node that asks which object the instruction means."""

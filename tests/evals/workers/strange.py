@@ -37,7 +37,7 @@ class StrangeRequest(RunRequest):
 
 class State(TypedDict, total=False):
     name: str
-    paid: Annotated[list[dict[str, Any]], add]
+    usage: Annotated[list[dict[str, Any]], add]
     status: str
     result: dict[str, Any]
 
@@ -64,7 +64,7 @@ def step(number: int) -> Any:
             AIMessage("x", usage_metadata=usage),
             model="builtin/heuristic", role="generator", seconds=0.0, retries=0, cached=False,
         )  # fmt: skip
-        return {"paid": [reply_usage(told)], "status": "ok", "result": {"steps": number + 1}}
+        return {"usage": [reply_usage(told)], "status": "ok", "result": {"steps": number + 1}}
 
     return node
 

@@ -80,7 +80,7 @@ def test_the_region_with_most_evidence_is_asked_about_first() -> None:
         ["Unknown_3", "Unknown_2", "Unknown_4"], "Bedroom"
     )
     assert state["result"]["prompt"] == load_prompt("room_typing").record
-    assert len(state["paid"]) == 3
+    assert len(state["usage"]) == 3
 
 
 def test_a_question_holds_the_histogram_and_the_five_top_objects() -> None:

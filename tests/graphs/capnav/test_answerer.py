@@ -78,7 +78,7 @@ def test_what_the_model_is_shown_and_what_is_kept(scene: Scene) -> None:
     assert result["answer"] == YES
     assert result["nodes"] == ["node_11", "node_10", "node_14"]
     assert (result["asks"], result["faults"], result["record"]) == (1, [], None)
-    assert [used["role"] for used in state["paid"]] == ["navigator"]
+    assert [used["role"] for used in state["usage"]] == ["navigator"]
 
 
 def test_a_reply_that_is_no_answer_is_sent_back_once_with_what_is_wrong(scene: Scene) -> None:
@@ -145,7 +145,7 @@ def test_the_reason_of_a_no_is_graded_against_what_holds_on_its_path(
     ]
     assert result["verdict"]["correct"] is True
     assert "Stairs at the landing" in message_text(judge.calls[0].messages[-1].content)
-    assert {used["role"] for used in state["paid"]} == {"navigator", "judge"}
+    assert {used["role"] for used in state["usage"]} == {"navigator", "judge"}
 
 
 @pytest.mark.parametrize(

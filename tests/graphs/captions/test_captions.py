@@ -74,7 +74,7 @@ def test_markers_then_summary_and_what_is_kept() -> None:
         "caption_markers",
         "viewpoint_summary",
     ]
-    assert [used["role"] for used in state["paid"]] == ["describer", "describer"]
+    assert [used["role"] for used in state["usage"]] == ["describer", "describer"]
     titles = [call.response_format["title"] for call in model.calls]
     assert titles == ["marker_captions", "viewpoint_summary"]
 
@@ -142,7 +142,7 @@ def test_every_viewpoint_where_none_is_named() -> None:
     )
     assert set(state["result"]["viewpoints"]) == {v.id for v in home().viewpoints}
     # Five places have ways and a summary each, and the island a summary.
-    assert len(state["paid"]) == 2 * 6 + 1
+    assert len(state["usage"]) == 2 * 6 + 1
 
 
 def test_an_unknown_viewpoint_is_named() -> None:

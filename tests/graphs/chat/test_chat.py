@@ -393,7 +393,7 @@ def test_tools_and_conversation_on_the_wire(name: str, path: str) -> None:
         talk.say("the second")
         assert talk.say("turn around and then go ahead").startswith("I turned around.")
     assert talk.at == "c5"
-    assert all(paid["input_tokens"] > 0 for paid in talk.state["paid"])
+    assert all(paid["input_tokens"] > 0 for paid in talk.state["usage"])
 
 
 def test_a_random_robot_answers_too() -> None:

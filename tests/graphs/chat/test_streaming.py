@@ -139,5 +139,5 @@ async def test_what_is_streamed_counts_against_the_limits() -> None:
     with call_settings(gate=budget):
         talk, _, _ = await talked("openai", [GO, SAID])
     assert talk.tokens > 1_000
-    assert sum(each["output_tokens"] for each in talk.state["paid"]) > 20
-    assert all(each["cost_usd"] for each in talk.state["paid"])
+    assert sum(each["output_tokens"] for each in talk.state["usage"]) > 20
+    assert all(each["cost_usd"] for each in talk.state["usage"])

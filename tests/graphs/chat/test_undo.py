@@ -214,10 +214,10 @@ async def test_any_line_leads_back_to_before_its_instruction(tmp_path: Path) -> 
         (tmp_path / "t").write_bytes(data)
         async with at_home(tmp_path / "t") as person:
             assert (person.at, person.talk.trail, person.lines) == whole
-            paid = len(person.talk.state["paid"])
+            paid = len(person.talk.state["usage"])
             assert await person.talk.undo(line) == LINES[number]
             assert (person.at, person.talk.trail, person.lines) == stood[number]
-            assert len(person.talk.state["paid"]) == paid
+            assert len(person.talk.state["usage"]) == paid
         async with at_home(tmp_path / "t") as person:
             assert (person.at, person.talk.trail, person.lines) == stood[number]
             with pytest.raises(UsageError, match="There is no line 99 to go back to"):

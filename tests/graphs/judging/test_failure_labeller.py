@@ -113,7 +113,7 @@ def test_causes_are_held_on_the_wire(provider: str) -> None:
         body = server.calls[0].body
     assert not server.errors
     assert state["result"]["cause"] in CAUSES
-    assert state["paid"][0]["input_tokens"] > 0
+    assert state["usage"][0]["input_tokens"] > 0
     assert f'"enum": {json.dumps([*CAUSES])}' in json.dumps(body)
 
 

@@ -43,7 +43,7 @@ async def test_a_verdict_with_its_share_its_prompt_and_its_reply() -> None:
     assert found.false == ("the floor",)
     assert found.replies == (verdict(false=["the floor"]),)
     assert found.prompt[1] == message_text(model.calls[0].messages[1].content)
-    assert len(found.paid) == 1
+    assert len(found.usage) == 1
 
 
 async def test_the_prompt_shows_all_passages_and_numbers_the_barriers() -> None:

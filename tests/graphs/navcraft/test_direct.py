@@ -34,7 +34,7 @@ def craft(
 def test_one_call_of_version_1_is_a_task_of_two_robots() -> None:
     end, model = craft([v1()])
     assert (end["status"], end["reason"]) == ("ok", None)
-    assert len(model.calls) == len(end["paid"]) == 1
+    assert len(model.calls) == len(end["usage"]) == 1
     assert model.calls[0].tools == []
     system, human = (message.content for message in model.calls[0].messages[:2])
     assert '"Robots position"' in system

@@ -32,5 +32,5 @@ async def test_each_model_call_is_made_once_whichever_breaks(broken: int) -> Non
     # The script would fail on a call too many and on a reply too many.
     assert end["result"]["verdict"] == "relay"
     assert end["result"]["navloom"]["turns"] == 4
-    assert len(end["paid"]) == 4
+    assert len(end["usage"]) == 4
     assert len(usage_so_far(await graph.aget_state(config, subgraphs=True))) == 4

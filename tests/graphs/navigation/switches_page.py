@@ -283,7 +283,7 @@ def _text(message: BaseMessage) -> str:
 
 def _state(state: Mapping[str, Any]) -> list[str]:
     """Return one line per key of the state and of each step, without long shared values."""
-    left_out = {"messages", "paid", "draft", "result", "steps", *GIVEN}
+    left_out = {"messages", "usage", "draft", "result", "steps", *GIVEN}
     lines = [f"{key}: {_short(state[key])}" for key in sorted(state) if key not in left_out]
     for step in state["steps"]:
         skipped = ("options", "heading")

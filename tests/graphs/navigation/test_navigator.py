@@ -37,8 +37,8 @@ def test_a_walk_from_the_first_look_to_the_stop() -> None:
         "revisions": 0, "questions": 0, "oracle_calls": 0, "leaks": 0, "contacts": 0,
     }  # fmt: skip
     assert result["prompt"] == load_prompt("navigator").record
-    assert len(state["paid"]) == len(model.calls) == 4
-    assert all(paid["input_tokens"] and paid["calls"] == 1 for paid in state["paid"])
+    assert len(state["usage"]) == len(model.calls) == 4
+    assert all(paid["input_tokens"] and paid["calls"] == 1 for paid in state["usage"])
     json.dumps(result)
 
 
@@ -253,7 +253,7 @@ def test_the_same_thread_can_walk_again() -> None:
         run(graph, GIVEN, context=context, config=config)
         state = run(graph, {**GIVEN, "seed": 6}, context=context, config=config)
     assert [pose[0] for pose in state["trajectory"]] == [HALL, STAIRS]
-    assert (len(state["steps"]), len(state["paid"]), len(state["history"])) == (2, 2, 1)
+    assert (len(state["steps"]), len(state["usage"]), len(state["history"])) == (2, 2, 1)
     assert STAIRS in state["seen"]
 
 

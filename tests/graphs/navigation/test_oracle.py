@@ -54,7 +54,7 @@ async def ask_oracle(*, scene: Scene, model: Any, knows: Any = "path", **given: 
     given["options"] = [asdict(option) for option in given.get("options", ())]
     around = Context(scene=scene, model=model, knows=knows)
     state = await oracle.graph.ainvoke(given, context=around)  # type: ignore[arg-type]
-    return {**state["result"], "paid": state["paid"]}
+    return {**state["result"], "usage": state["usage"]}
 
 
 def options_at(scene: Scene, viewpoint: str, heading: float = 0.0) -> list[MoveOption]:
@@ -104,7 +104,7 @@ async def test_no_prompt_shows_an_id_or_a_goal() -> None:
 async def test_calls_have_the_role_of_an_oracle() -> None:
     with ScriptedChatModel([GOOD]) as model:
         said = await ask_oracle(**asked_for(model))
-    assert [used["role"] for used in said["paid"]] == ["oracle"]
+    assert [used["role"] for used in said["usage"]] == ["oracle"]
 
 
 async def test_a_leak_is_told_back_once_with_the_exact_fault() -> None:
@@ -114,7 +114,7 @@ async def test_a_leak_is_told_back_once_with_the_exact_fault() -> None:
     assert f"the id of a place ('{KITCHEN}')" in told
     assert "the number of an option or place ('option 2')" in told
     assert (said["answer"], said["leaked"], len(said["faults"])) == (GOOD, False, 1)
-    assert len(said["paid"]) == 2
+    assert len(said["usage"]) == 2
 
 
 async def test_a_leak_that_stays_is_withheld_and_counted() -> None:
@@ -246,7 +246,7 @@ def test_the_graph_speaks_where_the_navigator_struggles(walked: list[str], trigg
     result = state["result"]
     assert (result["trigger"], result["answer"], result["leaked"]) == (trigger, GOOD, False)
     assert f"Asked because: {trigger} - " in human(model)
-    assert [paid["role"] for paid in state["paid"]] == ["oracle"]
+    assert [paid["role"] for paid in state["usage"]] == ["oracle"]
     assert result["prompt"]["name"] == "oracle"
 
 

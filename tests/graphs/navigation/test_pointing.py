@@ -101,7 +101,7 @@ def test_a_walk_ends_with_the_question() -> None:
     pointed = state["result"]["pointed"]
     assert (pointed["object"], len(pointed["faults"])) == ("7", 1)
     assert state["result"]["counts"]["steps"] == 4
-    assert len(state["paid"]) == len(model.calls) == 6
+    assert len(state["usage"]) == len(model.calls) == 6
     # At the sink it looks to the right of where it began.
     assert "7: side table (90 degrees left)" in humans(model.calls[-1].messages)[0]
 

@@ -54,7 +54,7 @@ async def test_each_call_is_made_once_and_the_simulator_is_put_back(
         sent = [str(call.messages[1].content)[:60] for call in model.calls]
     assert [pose[0] for pose in end["trajectory"]] == [HALL, CORNER, KITCHEN, SINK]
     assert [step["step"] for step in end["steps"]] == [1, 2, 3, 4]
-    assert len(end["paid"]) == len(SCRIPT)
+    assert len(end["usage"]) == len(SCRIPT)
     assert end["result"]["counts"]["reprompts"] == 1
     assert end["result"]["counts"]["revisions"] == 1
     assert len(sent) == len(script)

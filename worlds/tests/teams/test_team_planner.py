@@ -102,7 +102,7 @@ def test_what_is_wrong_is_told_back_and_given_up() -> None:
 
 def test_that_no_plan_does_it_is_found_before_anyone_is_asked() -> None:
     end, model = plan([], max_metres=1.0)
-    assert (end["status"], model.calls, end["paid"]) == ("ok", [], [])
+    assert (end["status"], model.calls, end["usage"]) == ("ok", [], [])
     kept = end["result"]["navloom"]
     assert (end["result"]["verdict"], kept["decided_by"]) == ("no plan", "survey")
     assert "the least cap that one keeps is" in kept["why"]
