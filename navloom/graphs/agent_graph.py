@@ -27,7 +27,7 @@ import threading
 from base64 import b64decode
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property, lru_cache, partial
 from hashlib import blake2b
@@ -410,18 +410,19 @@ async def _rename_usage(saver: AsyncSqliteSaver) -> None:
     await connection.execute("UPDATE writes SET channel = ? WHERE channel = ?", (new, old))
     query = "SELECT rowid, type, checkpoint FROM checkpoints"
     for row, kind, data in await (await connection.execute(query)).fetchall():
-        kept = saver.serde.loads_typed((kind, data))
-        versions = kept["versions_seen"].values()
-        for each in (kept["channel_values"], kept["channel_versions"], *versions):
-            if old in each:
-                each[new] = each.pop(old)
-        kept["updated_channels"] = [
-            new if each == old else each for each in kept.get("updated_channels") or ()
-        ]
-        await connection.execute(
-            "UPDATE checkpoints SET type = ?, checkpoint = ? WHERE rowid = ?",
-            (*saver.serde.dumps_typed(kept), row),
-        )
+        # A damaged value is left unchanged. Reading it reports the damage.
+        with suppress(Exception):
+            kept = saver.serde.loads_typed((kind, data))
+            versions = kept["versions_seen"].values()
+            for each in (kept["channel_values"], kept["channel_versions"], *versions):
+                if old in each:
+                    each[new] = each.pop(old)
+            if changed := kept.get("updated_channels"):
+                kept["updated_channels"] = [new if each == old else each for each in changed]
+            await connection.execute(
+                "UPDATE checkpoints SET type = ?, checkpoint = ? WHERE rowid = ?",
+                (*saver.serde.dumps_typed(kept), row),
+            )
     await connection.commit()
 
 
