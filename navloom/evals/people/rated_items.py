@@ -122,7 +122,7 @@ def view_blocks(scene: Scene, path: Sequence[str]) -> list[Block]:
     if len(known) < 2:
         return []
     places = sorted({0, len(known) // 2, len(known) - 1})[:_VIEWS]
-    names = dict(zip(places, ("at the start", "half-way", "at the end"), strict=False))
+    names = dict.fromkeys(places, "half-way") | {0: "at the start", places[-1]: "at the end"}
     blocks: list[Block] = []
     for place in places:
         here, there = known[min(place, len(known) - 2)], known[min(place, len(known) - 2) + 1]

@@ -6,17 +6,20 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from navloom.cli.main import main
 from navloom.errors import UsageError
 from navloom.evals.navcraft.export import export_lines
 from navloom.evals.navcraft.relay_map import build_relay_task
+from navloom.evals.people import rated_items
 from navloom.evals.people.people_study import prepare_study
 from navloom.evals.people.rating_form import read_form
 from navloom.evals.people.study_folder import PeopleStudy, RatedItem
 from navloom.evals.run_folder import read_samples
 from navloom.scenes.scene_uri import load_scene
+from navloom.sim import scene_images
 from navloom.tools.navcraft.relay import check_collab_path_efficient
 
 pytestmark = pytest.mark.slow
@@ -164,3 +167,14 @@ def test_the_same_command_goes_on_and_another_is_refused(
     )
     assert "walks is a run of" in capsys.readouterr().err
     assert not (tmp_path / "b").exists()
+
+
+def test_a_path_of_two_viewpoints_is_seen_from_its_start_and_its_end(monkeypatch) -> None:
+    monkeypatch.setattr(scene_images, "render_panorama", lambda *_: np.zeros((8, 8, 3), np.uint8))
+    scene = load_scene("demo:flat")
+    here, there = scene.edges[0].a, scene.edges[0].b
+    notes = [block.note for block in rated_items.view_blocks(scene, [here, there])]
+    assert [note.split(":")[0] for note in notes] == [
+        "What is seen at the start",
+        "What is seen at the end",
+    ]
