@@ -93,6 +93,11 @@ class UsageError(NavloomError):
     """Arguments that are invalid, alone or together."""
 
 
+def one_of(name: str, known: Iterable[str]) -> str:
+    """Return the tail of an error message: the valid names, and the ones similar to ``name``."""
+    return f"expected one of {', '.join(known)}.{did_you_mean(name, known)}"
+
+
 def did_you_mean(name: str, known: Iterable[str], *, most: int = 3) -> str:
     """Suggest known names similar to ``name``, as the tail of an error message.
 

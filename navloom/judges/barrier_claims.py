@@ -241,9 +241,7 @@ def _words() -> _ClaimPatterns:
     for cause, phrases in read.causes.items():
         for phrase in phrases:
             causes.setdefault(phrase, []).append(cause)
-    ordered = sorted(
-        {*causes, *read.nothing}, key=lambda each: (len(each.split()), len(each)), reverse=True
-    )
+    ordered = sorted({*causes, *read.nothing}, key=lambda e: (len(e.split()), len(e)), reverse=True)
     whole = {phrase: 0.5 if phrase.endswith("~") else 1.0 for phrase in ordered}
     there, denied = _any_of(read.there), _any_of(read.denied)
     return _ClaimPatterns(
@@ -275,7 +273,5 @@ def _pattern(phrase: str) -> str:
     """Return a phrase as a pattern: any ending for ``*``, a few words for ``_``, and plurals."""
     plain = phrase.removesuffix("~")
     end = "[a-z']*" if plain.endswith("*") else "(?:e?s)?(?:'s)?" if plain[-1].islower() else ""
-    words = [
-        r"\S+(?: \S+){0,2}" if word == "_" else word for word in plain.removesuffix("*").split()
-    ]
+    words = [r"\S+(?: \S+){0,2}" if w == "_" else w for w in plain.removesuffix("*").split()]
     return " ".join(words) + end

@@ -241,13 +241,11 @@ def _worded(
     items = []
     for k, (name, words) in enumerate(wordings.items()):
         if kind in ("empty", "flattering"):
-            sentences = [rng.choice(getattr(words, kind))]
-            text = sentences[0].format(agent=body.lower())
+            texts = [rng.choice(getattr(words, kind))]
+            text = texts[0].format(agent=body.lower())
         else:
-            sentences = [
-                rng.choice(getattr(words, "placed" if p else "bare")[c]) for p, c in claims
-            ]
-            text = _text(claims, sentences, situation, body, words, style, rng)
+            texts = [rng.choice(getattr(words, "placed" if p else "bare")[c]) for p, c in claims]
+            text = _text(claims, texts, situation, body, words, style, rng)
         items.append(
             ReasonItem(
                 id=f"{kind}-{name}-{number + k:04d}",
@@ -259,7 +257,7 @@ def _worded(
                 record=record,
                 deserves=deserves,
                 partial=partial,
-                sentences=tuple(sentences),
+                sentences=tuple(texts),
             )
         )
     return items

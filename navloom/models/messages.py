@@ -116,6 +116,15 @@ def message_text(content: Any) -> str:
     return "".join(part for part in parts if isinstance(part, str))
 
 
+def tool_answer(message: ToolMessage) -> dict[str, Any] | None:
+    """Return the JSON object in a tool's answer; None where it holds none."""
+    try:
+        told = json.loads(message_text(message.content))
+    except ValueError:
+        return None
+    return told if isinstance(told, dict) else None
+
+
 def read_json_object(text: str) -> dict[str, Any]:
     """Return the last complete JSON object in a text, outside thoughts.
 

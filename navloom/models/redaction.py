@@ -71,12 +71,7 @@ _MOST_REMEMBERED = 256
 _MOST_WARNING = 300
 _MOST_MESSAGE = 500
 _NOT_SECRET = frozenset({"EMPTY", "not-a-key"})
-_TRACING = (
-    "LANGSMITH_TRACING",
-    "LANGSMITH_TRACING_V2",
-    "LANGCHAIN_TRACING",
-    "LANGCHAIN_TRACING_V2",
-)
+_TRACES = ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING", "LANGCHAIN_TRACING_V2")
 
 _remembered: dict[str, str] = {}
 
@@ -185,7 +180,7 @@ def redact_traces() -> bool:
     Returns:
         Whether tracing is on; if it is off, nothing is imported or made.
     """
-    if not any(os.environ.get(name, "").casefold() == "true" for name in _TRACING):
+    if not any(os.environ.get(name, "").casefold() == "true" for name in _TRACES):
         return False
     from langsmith.run_trees import get_cached_client
 

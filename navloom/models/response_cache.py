@@ -19,15 +19,7 @@ from typing import Any, Protocol
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from navloom.disk_cache import (
-    REPLIES,
-    STORES,
-    TOKEN_FILE,
-    BrokenEntryError,
-    error_reason,
-    read_entry,
-    write_entry,
-)
+from navloom import disk_cache
 from navloom.errors import ModelError
 from navloom.models.messages import sanitize_reply
 from navloom.models.redaction import redact_value
@@ -131,16 +123,16 @@ class ResponseCache:
     def get(self, key: str) -> AIMessage | None:
         """Return the reply of a key, unchanged; None if there is no readable one."""
         try:
-            return read_entry(
+            return disk_cache.read_entry(
                 self._path(key), lambda file: decode_entry(file.read(_MOST_BYTES + 1), key)
             )
-        except BrokenEntryError:
+        except disk_cache.BrokenEntryError:
             self._once("broken", f"cache {self.folder}: a broken entry was dropped")
             return None
 
     def entry(self, key: str) -> bytes | None:
         """Return the raw entry of a key; None if there is none."""
-        return read_entry(self._path(key), lambda file: file.read(_MOST_BYTES + 1))
+        return disk_cache.read_entry(self._path(key), lambda file: file.read(_MOST_BYTES + 1))
 
     def put(self, key: str, model: str, reply: AIMessage) -> None:
         """Store a reply; a folder that cannot be written is reported once and not raised."""
@@ -157,10 +149,10 @@ class ResponseCache:
         if self._full or path.exists():
             return
         try:
-            write_entry(path, lambda file: file.write(entry))
+            disk_cache.write_entry(path, lambda file: file.write(entry))
         except OSError as error:
             self._full = True
-            why = f"{error_reason(error)}; replies are not kept any more"
+            why = f"{disk_cache.error_reason(error)}; replies are not kept any more"
             self._once("full", f"cache {self.folder}: {why}")
 
     async def aget(self, key: str) -> AIMessage | None:
@@ -174,7 +166,7 @@ class ResponseCache:
     def _path(self, key: str) -> Path:
         if _KEY.fullmatch(key) is None:
             raise ValueError("no key of a reply")
-        return REPLIES.path(f"{key}.json", self.folder)
+        return disk_cache.REPLIES.path(f"{key}.json", self.folder)
 
     def _once(self, kind: str, text: str) -> None:
         if kind not in self._said:
@@ -187,7 +179,11 @@ class ResponseCache:
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not mark.exists():
-                ours = (_MARK, TOKEN_FILE, *(each.name for each in (REPLIES, *STORES)))
+                ours = (
+                    _MARK,
+                    disk_cache.TOKEN_FILE,
+                    *(each.name for each in (disk_cache.REPLIES, *disk_cache.STORES)),
+                )
                 others = [p.name for p in self.folder.iterdir() if p.name not in ours]
                 if [name for name in others if not name.endswith(".tmp")]:
                     raise ModelError(
@@ -195,13 +191,13 @@ class ResponseCache:
                         " give --cache a new or an empty folder"
                     )
                 said = json.dumps({"navloom_cache": FORMAT}) + "\n"
-                write_entry(mark, lambda file: file.write(said.encode()))
-            REPLIES.root(self.folder).mkdir(exist_ok=True)
+                disk_cache.write_entry(mark, lambda file: file.write(said.encode()))
+            disk_cache.REPLIES.root(self.folder).mkdir(exist_ok=True)
             there = _format_of(mark)
         except OSError as error:
             raise ModelError(
-                f"cannot keep replies in {self.folder}: {error_reason(error)}. Give another"
-                " --cache, or --no-cache."
+                f"cannot keep replies in {self.folder}: {disk_cache.error_reason(error)}."
+                " Give another --cache, or --no-cache."
             ) from error
         if there != FORMAT:
             raise ModelError(

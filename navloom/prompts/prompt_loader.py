@@ -228,19 +228,13 @@ def _is_names(value: object) -> TypeGuard[list[str]]:
 
 def _is_turns(value: object) -> bool:
     pairs = value if isinstance(value, list) else [None]
-    return all(
-        isinstance(pair, list) and [type(text) for text in pair] == [str, str] for pair in pairs
-    )
+    return all(isinstance(p, list) and [type(t) for t in p] == [str, str] for p in pairs)
 
 
 def _check_variables(prompt: PromptTemplate, where: str) -> None:
     try:
-        used = set().union(
-            *(
-                meta.find_undeclared_variables(_JINJA.parse(t))
-                for t in (prompt.system, prompt.human)
-            )
-        )
+        texts = (prompt.system, prompt.human)
+        used = set().union(*(meta.find_undeclared_variables(_JINJA.parse(t)) for t in texts))
     except TemplateError as error:
         raise PromptError(f"{where}: a text is not a Jinja2 template: {_line(error)}") from error
     declared = set(prompt.variables)
