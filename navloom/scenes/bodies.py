@@ -179,9 +179,7 @@ def load_bodies(path: Path) -> tuple[Embodiment, ...]:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise SceneError(f"{path}: the body '{twice[0]}' stands twice; names are unique.")
-    return tuple(
-        body.model_copy(update={"name": name}) for body, name in zip(bodies, names, strict=True)
-    )
+    return tuple(b.model_copy(update={"name": n}) for b, n in zip(bodies, names, strict=True))
 
 
 def benchmark_profile(body: Embodiment) -> dict[str, Any]:

@@ -52,11 +52,7 @@ def build_box_graph(
     floors = {region.id: _floor(region) for region in regions}
     points = [(link, (link.point[0], link.point[2])) for link in links if link.point is not None]
     across = [_cross(link, at, floors) for link, at in points]
-    inner = [
-        edge
-        for floor in floors.values()
-        for edge in fill_floor(floor, _others(floor, floors.values()))
-    ]
+    inner = [edge for f in floors.values() for edge in fill_floor(f, _others(f, floors.values()))]
     nearest = [_nearest(floors[link.a], floors[link.b]) for link in links if link.point is None]
     walked = {frozenset((edge.a, edge.b)): edge for edge in [*across, *inner, *nearest]}
     return tuple(v for floor in floors.values() for v in floor.stands), tuple(walked.values())

@@ -15,6 +15,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from functools import wraps
 from hashlib import sha256
+from itertools import pairwise
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 import networkx as nx
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from navloom.scenes.scene import Point3, Scene
+from navloom.scenes.scene import Point3, Scene, distance_3d
 
 Metric = Literal["2d", "3d"]
 P = ParamSpec("P")
@@ -145,9 +146,7 @@ def _walk_back(
 @cached_on_scene
 def hop_table(scene: Scene) -> HopTable:
     """Return the all-pairs table over H, computed on first use."""
-    nodes, index, cost, before = _all_pairs(
-        scene.region_graph(), lambda data: _HOP + data["metres"]
-    )
+    nodes, index, cost, before = _all_pairs(scene.region_graph(), lambda d: _HOP + d["metres"])
     finite = np.isfinite(cost)
     hops = np.full(cost.shape, -1, dtype=np.int32)
     hops[finite] = np.floor(cost[finite] / _HOP).astype(np.int32)
@@ -168,6 +167,12 @@ def metre_table(scene: Scene, metric: Metric = "2d") -> DistanceTable:
         return DistanceTable(*_all_pairs(scene.navigation_graph(), lambda data: data[weight]))
 
     return scene_cached(scene, f"metre_table_{metric}", make)
+
+
+def path_metres(scene: Scene, way: Iterable[str]) -> float:
+    """Return the length of a path along viewpoints, in metres."""
+    at = scene.viewpoint_by_id
+    return round(sum(distance_3d(at[a].position, at[b].position) for a, b in pairwise(way)), 1)
 
 
 def metre_table_without(scene: Scene, closed: Iterable[tuple[str, str]]) -> DistanceTable:

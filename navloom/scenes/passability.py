@@ -22,10 +22,6 @@ from navloom.scenes.scene import Link, Scene
 from navloom.scenes.traversability_table import Pair, PassageCell, Traversability
 
 Barrier = Literal["stairs", "elevator", "door", "narrow", "head room", "sill", "step"]
-BARRIERS: tuple[Barrier, ...] = (
-    "narrow", "step", "sill", "stairs", "door", "elevator", "head room"
-)  # fmt: skip
-"""Every kind of barrier in the order of tables."""
 _EPS = 1e-9
 
 

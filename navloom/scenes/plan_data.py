@@ -189,15 +189,8 @@ def plan_data(
         shapes = region_shapes(scene, floor)
         notes = distinctive_assets(scene, shapes) if labels else {}
         rooms = tuple(
-            PlanRoom(
-                room,
-                names[room],
-                to_words(names[room]),
-                tints[room],
-                tuple(_rings(shape)),
-                notes.get(room),
-            )
-            for room, shape in shapes.items()
+            PlanRoom(r, names[r], to_words(names[r]), tints[r], tuple(_rings(shape)), notes.get(r))
+            for r, shape in shapes.items()
         )
         found.append(_floor(scene, floor, shapes, rooms))
     return PlanData(scene.uri, tuple(found))

@@ -30,18 +30,6 @@ from navloom.errors import UsageError
 from navloom.files import replace_file
 from navloom.scenes import plan_style as look
 from navloom.scenes.plan_data import PlanData, PlanFloor, Stroke, plan_data
-from navloom.scenes.plan_style import (
-    MARKS,
-    ROUTES,
-    Disc,
-    Ink,
-    MarkKind,
-    PointLabel,
-    RouteStyle,
-    TextLayout,
-    place_labels,
-    wrap_words,
-)
 from navloom.scenes.plan_svg import (
     SvgNode,
     SvgPen,
@@ -92,9 +80,9 @@ class PlanRoute:
     numbered: bool = False
 
     @property
-    def look(self) -> RouteStyle:
+    def look(self) -> look.RouteStyle:
         """Line style of the route."""
-        return ROUTES.get(self.robot, RouteStyle("#444444"))
+        return look.ROUTES.get(self.robot, look.RouteStyle("#444444"))
 
 
 @dataclass(frozen=True)
@@ -107,7 +95,7 @@ class PlanMark:
         label: its name, written beside it.
     """
 
-    kind: MarkKind
+    kind: look.MarkKind
     floor: int
     x: float
     z: float
@@ -134,23 +122,21 @@ class PlanSheet:
         *, bold: bool = False, anchor: str = "middle",
     ) -> None:  # fmt: skip
         """Write text at a point (``anchor``: start, middle or end of the text)."""
-        setting = TextLayout(words, size, not bold)
+        setting = look.TextLayout(words, size, not bold)
         node = SvgPen(1.0).words(setting, (at[0], -at[1]), ink, halo=False, anchor=anchor)
         self.nodes += [node] if words else []
 
-    def place(
-        self, nodes: Sequence[SvgNode], bounds: Rect, rect: Rect, *, cut: bool = False
-    ) -> None:
+    def place(self, nodes: Sequence[SvgNode], bounds: Rect, at: Rect, *, cut: bool = False) -> None:
         """Draw nodes given in metres of paper into a part of the page.
 
         Args:
             nodes: the nodes to draw.
             bounds: the least x, the least y = -z, the greatest x and the greatest y of the paper.
-            rect: the part of the page.
+            at: the part of the page.
             cut: clip at the part's border.
         """
         left, low, right, high = bounds
-        x, y, wide, tall = (fmt_num(each, 3) for each in rect)
+        x, y, wide, tall = (fmt_num(each, 3) for each in at)
         view = " ".join(fmt_num(each, 3) for each in (left, -high, right - left, high - low))
         shown = {"x": x, "y": y, "width": wide, "height": tall, "viewBox": view}
         shown["overflow"] = "hidden" if cut else "visible"
@@ -285,7 +271,7 @@ def draw_plan(
             on.place(nodes, panel.bounds, place)
             told = "  ·  ".join(entry.replace(" ", "\u00a0") for entry in key)
             for number, line in enumerate(
-                wrap_words(told, max(20, int(size[0] / 4.2))).splitlines()
+                look.wrap_words(told, max(20, int(size[0] / 4.2))).splitlines()
             ):
                 under = place[1] + size[1] + 7 + 6.5 * number
                 on.write(line, (x + size[0] / 2, under), 5.6, look.KEY)
@@ -396,17 +382,17 @@ def _drawn(
 ) -> tuple[list[SvgNode], tuple[str, ...]]:
     """Draw a floor at ``point`` metres a point; also return the key to its room numbers."""
     pen, floor, here = SvgPen(point), panel.data, [m for m in marks if m.floor == panel.data.id]
-    spots: list[Disc] = []
+    spots: list[look.Disc] = []
     signs: list[SvgNode] = []
     words = [*_stairs(routes, floor.id), *_steps(routes, floor.id)]
     for mark in here:
-        size = MARKS[mark.kind].size
+        size = look.MARKS[mark.kind].size
         x, y = _free_spot(mark.x, -mark.z, size / 2 * point, spots)
         spots.append((x, y, size / 2 * point))
         signs += pen.sign(mark.kind, (x, y), size)
         if mark.label:
-            told = TextLayout(wrap_words(mark.label, 16), 7.0, False)
-            words.append(PointLabel(told, x, y, look.THING_NAME, size / 2 * point))
+            told = look.TextLayout(look.wrap_words(mark.label, 16), 7.0, False)
+            words.append(look.PointLabel(told, x, y, look.THING_NAME, size / 2 * point))
     drawn: list[SvgNode] = []
     arrows: list[SvgNode] = []
     lines: list[LineString] = []
@@ -415,7 +401,7 @@ def _drawn(
         arrows += _arrow_nodes(line, its, width, pen)
         lines.append(LineString(line))
     rooms = [floor.shapes[room.id] for room in floor.rooms]
-    said = place_labels(words, pen.extent, box(*panel.bounds), rooms, lines=lines, spots=spots)
+    said = look.place_labels(words, pen.extent, box(*panel.bounds), rooms, lines=lines, spots=spots)
     names, key = draw_room_labels(
         floor, pen, lines=lines, spots=spots, taken=[ground for _, _, ground in said]
     )
@@ -430,7 +416,7 @@ def _drawn(
     ], key
 
 
-def _steps(routes: Sequence[PlanRoute], floor: int) -> Iterator[PointLabel]:
+def _steps(routes: Sequence[PlanRoute], floor: int) -> Iterator[look.PointLabel]:
     """Yield labels with the numbers of the steps that led to each point of numbered routes."""
     numbers: dict[Spot, list[str]] = defaultdict(list)
     for route in routes:
@@ -438,26 +424,26 @@ def _steps(routes: Sequence[PlanRoute], floor: int) -> Iterator[PointLabel]:
             if number and point[0] == floor:
                 numbers[point].append(str(number))
     for (_, x, z), said in numbers.items():
-        setting = TextLayout(wrap_words(", ".join(said), 16), 5.8, False)
-        yield PointLabel(setting, x, -z, ROUTES["robot_1"].colour, rank=2)
+        setting = look.TextLayout(look.wrap_words(", ".join(said), 16), 5.8, False)
+        yield look.PointLabel(setting, x, -z, look.ROUTES["robot_1"].colour, rank=2)
 
 
-def _stairs(routes: Sequence[PlanRoute], floor: int) -> Iterator[PointLabel]:
+def _stairs(routes: Sequence[PlanRoute], floor: int) -> Iterator[look.PointLabel]:
     """Yield labels where routes leave and reach a floor."""
-    notes: dict[PointLabel, None] = {}
+    notes: dict[look.PointLabel, None] = {}
     for route in routes:
         for (fa, xa, za), (fb, xb, zb) in pairwise(route.points):
             if fa != fb and floor in (fa, fb):
                 words = f"to floor {fb}" if fa == floor else f"from floor {fa}"
                 at = (xa + xb) / 2, -(za + zb) / 2
-                setting = TextLayout(words, 6.0, True)
-                notes[PointLabel(setting, *at, route.look.colour, rank=1, italic=True)] = None
+                setting = look.TextLayout(words, 6.0, True)
+                notes[look.PointLabel(setting, *at, route.look.colour, rank=1, italic=True)] = None
     yield from notes
 
 
 def _lines(
     routes: Sequence[PlanRoute], floor: int, point: float
-) -> Iterator[tuple[Stroke, float, RouteStyle]]:
+) -> Iterator[tuple[Stroke, float, look.RouteStyle]]:
     """Yield each route's parts on a floor with width and style, side by side on shared edges."""
     lanes = _lanes(routes)
     for number, route in enumerate(routes):
@@ -472,17 +458,17 @@ def _lines(
                     yield tuple(line), wide, route.look
 
 
-def _line_nodes(line: Stroke, its: RouteStyle, width: float, pen: SvgPen) -> list[SvgNode]:
+def _line_nodes(line: Stroke, its: look.RouteStyle, width: float, pen: SvgPen) -> list[SvgNode]:
     path = {"d": pen.lines([line]), "stroke-linejoin": "round"}
-    pale = {"stroke-opacity": "0.7", **pen.ink(Ink("#ffffff", width + 1.2))}
-    ink = pen.ink(Ink(its.colour, width, dash=its.dash))
+    pale = {"stroke-opacity": "0.7", **pen.ink(look.Ink("#ffffff", width + 1.2))}
+    ink = pen.ink(look.Ink(its.colour, width, dash=its.dash))
     return [SvgNode("path", pale | path), SvgNode("path", ink | path)]
 
 
-def _arrow_nodes(line: Stroke, its: RouteStyle, width: float, pen: SvgPen) -> Iterator[SvgNode]:
+def _arrow_nodes(line: Stroke, its: look.RouteStyle, wide: float, pen: SvgPen) -> Iterator[SvgNode]:
     """Yield triangles spread evenly along a line, never at a corner."""
     path = LineString(line)
-    size = look.ARROW_CARRYING if width == its.carrying else look.ARROW
+    size = look.ARROW_CARRYING if wide == its.carrying else look.ARROW
     reach = size / 2 * pen.point
     count = max(1, round(path.length / (look.ARROWS_APART * pen.point)))
     for k in range(count):
@@ -491,7 +477,7 @@ def _arrow_nodes(line: Stroke, its: RouteStyle, width: float, pen: SvgPen) -> It
         way = math.atan2(ahead.y - behind.y, ahead.x - behind.x)
         turns = (way, way + 2 * math.pi / 3, way - 2 * math.pi / 3)
         corners = ((at.x + reach * math.cos(t), at.y + reach * math.sin(t)) for t in turns)
-        yield pen.ring(corners, **pen.ink(Ink("#ffffff", 0.5, its.colour)))
+        yield pen.ring(corners, **pen.ink(look.Ink("#ffffff", 0.5, its.colour)))
 
 
 class _Run(NamedTuple):
@@ -557,14 +543,14 @@ def _shifted(
     return [(float(p[0] + m[0]), float(p[1] + m[1])) for p, m in zip(kept, ends, strict=True)]
 
 
-def _free_spot(x: float, y: float, radius: float, placed: Sequence[Disc]) -> tuple[float, float]:
+def _free_spot(x: float, y: float, radius: float, kept: Sequence[look.Disc]) -> tuple[float, float]:
     """Return the position nearest to a mark's own where it hides no placed mark."""
     for ring in range(4):
         for turn in range(8 if ring else 1):
             angle = math.pi / 4 * turn
             px = x + ring * radius * 1.1 * math.cos(angle)
             py = y + ring * radius * 1.1 * math.sin(angle)
-            if all(math.hypot(px - qx, py - qy) >= 0.9 * (radius + r) for qx, qy, r in placed):
+            if all(math.hypot(px - qx, py - qy) >= 0.9 * (radius + r) for qx, qy, r in kept):
                 return px, py
     return x, y
 
@@ -573,8 +559,8 @@ class LegendEntry(NamedTuple):
     """Legend entry: text with a line or a mark before it."""
 
     words: str
-    line: Ink | None
-    mark: MarkKind | None = None
+    line: look.Ink | None
+    mark: look.MarkKind | None = None
 
     def width(self, size: float) -> float:
         """Return the width in points at letters of ``size`` points, with the gap behind it."""
@@ -587,12 +573,12 @@ def legend_entries(routes: Sequence[PlanRoute], marks: Sequence[PlanMark]) -> li
     for robot in ("robot_1", "robot_2"):
         words = next((route.label or robot for route in routes if route.robot == robot), None)
         if words is not None:
-            line = ROUTES[robot]
-            entries.append(LegendEntry(words, Ink(line.colour, 1.3, dash=line.dash)))
+            line = look.ROUTES[robot]
+            entries.append(LegendEntry(words, look.Ink(line.colour, 1.3, dash=line.dash)))
     if any(route.carried_from is not None for route in routes):
-        entries.append(LegendEntry("thick: carrying", Ink("#555555", 3.0)))
+        entries.append(LegendEntry("thick: carrying", look.Ink("#555555", 3.0)))
     kinds = {mark.kind for mark in marks}
-    return entries + [LegendEntry(MARKS[kind].says, None, kind) for kind in MARKS if kind in kinds]
+    return entries + [LegendEntry(look.MARKS[k].says, None, k) for k in look.MARKS if k in kinds]
 
 
 def _legend_rows(
@@ -627,7 +613,7 @@ def draw_legend(
             if entry.line:
                 sheet.nodes.append(pen.draw([((x, -y), (x + 2.2 * size, -y))], entry.line))
             if entry.mark:
-                wide = min(9.0, 0.8 * MARKS[entry.mark].size)
+                wide = min(9.0, 0.8 * look.MARKS[entry.mark].size)
                 sheet.nodes += pen.sign(entry.mark, (x + 1.1 * size, -y), wide)
             sheet.write(entry.words, (x + 3 * size, y), size, anchor="start")
             x += entry.width(size)
@@ -639,6 +625,6 @@ def _scale_bar(sheet: PlanSheet, at: tuple[float, float], scale: float) -> None:
     metres = max((m for m in (1, 2, 5, 10) if m * scale <= 86), default=1)
     end = at[0] + metres * scale
     bar = ((at[0], -at[1]), (end, -at[1]))
-    sheet.nodes.append(SvgPen(1.0).draw([bar], Ink(look.SCALE, 2.0)))
+    sheet.nodes.append(SvgPen(1.0).draw([bar], look.Ink(look.SCALE, 2.0)))
     words = f"{metres} m\u00a0\u00a0\u00a0\u00a0↑ heading 0 (−z)"
     sheet.write(words, (end + 4, at[1]), 6.5, look.SCALE, anchor="start")

@@ -38,17 +38,6 @@ from navloom.scenes.plan_data import (
     Spot,
     Stroke,
 )
-from navloom.scenes.plan_style import (
-    HALO,
-    HALO_OPACITY,
-    Disc,
-    Ink,
-    RoomLabel,
-    TextLayout,
-    label_rooms,
-    number_key,
-    to_words,
-)
 
 TAGS = frozenset({"g", "path", "polygon", "polyline", "line", "circle", "text", "tspan", "title"})
 ATTRIBUTES = frozenset(
@@ -113,7 +102,7 @@ class SvgPen:
         """Return a length in points as a number of metres of paper."""
         return fmt_num(points * self.point, 3)
 
-    def ink(self, ink: Ink, *, fill: bool = True) -> dict[str, str]:
+    def ink(self, ink: look.Ink, *, fill: bool = True) -> dict[str, str]:
         """Return the SVG attributes of a line style."""
         made = {"stroke": ink.line, "stroke-width": self.width(ink.width)}
         if fill:
@@ -124,7 +113,7 @@ class SvgPen:
             made["opacity"] = f"{ink.opacity:g}"
         return made
 
-    def draw(self, lines: Iterable[Stroke], ink: Ink, *, close: bool = False) -> SvgNode:
+    def draw(self, lines: Iterable[Stroke], ink: look.Ink, *, close: bool = False) -> SvgNode:
         """Return lines in a style as one node; closed areas if ``close``."""
         return SvgNode("path", {**self.ink(ink), "d": self.lines(lines, close=close)})
 
@@ -136,7 +125,7 @@ class SvgPen:
     def sign(self, kind: look.MarkKind, at: Spot, size: float) -> Iterator[SvgNode]:
         """Yield the nodes of a mark of ``size`` points; a robot's start has its number on it."""
         told, (x, y), wide = look.MARKS[kind], at, size * self.point
-        ink = self.ink(Ink("#000000", 0.8, told.colour))
+        ink = self.ink(look.Ink("#000000", 0.8, told.colour))
         if corners := look.SIGNS[told.marker]:
             yield self.ring(((x + wide * u, y - wide * v) for u, v in corners), **ink)
         else:
@@ -144,10 +133,10 @@ class SvgPen:
                 "circle", {**ink, "cx": fmt_num(x), "cy": fmt_num(-y), "r": fmt_num(wide / 2, 3)}
             )
         if kind.startswith("start_"):
-            number = TextLayout(kind.removeprefix("start_"), 0.65 * size, False)
+            number = look.TextLayout(kind.removeprefix("start_"), 0.65 * size, False)
             yield self.words(number, at, "#ffffff", halo=False)
 
-    def spans(self, setting: TextLayout, at: Spot) -> tuple[SvgNode, ...]:
+    def spans(self, setting: look.TextLayout, at: Spot) -> tuple[SvgNode, ...]:
         """Return the lines of a text centred vertically on a point of the paper."""
         lines, size = setting.text.split("\n"), setting.size * self.point
         # Baselines lie 0.35 of the size below the middle of their line.
@@ -162,8 +151,8 @@ class SvgPen:
         )
 
     def words(
-        self, setting: TextLayout, at: Spot, ink: str, *, halo: bool = True, anchor: str = "middle",
-        italic: bool = False,
+        self, setting: look.TextLayout, at: Spot, ink: str, *, halo: bool = True,
+        anchor: str = "middle", italic: bool = False,
     ) -> SvgNode:  # fmt: skip
         """Return text at a point of the paper; bold if it is not ``full``."""
         looks = {"font-size": self.width(setting.size), "fill": ink, "text-anchor": anchor}
@@ -184,7 +173,7 @@ class SvgPen:
         """Return lines of the paper as the path data ``d``."""
         return "".join(_path(line, close) for line in lines)
 
-    def extent(self, setting: TextLayout) -> tuple[float, float]:
+    def extent(self, setting: look.TextLayout) -> tuple[float, float]:
         """Return the width and height of a text in metres."""
         lines = setting.text.split("\n")
         wide = max(text_width(line, bold=not setting.full) for line in lines) * setting.size + 3
@@ -194,8 +183,8 @@ class SvgPen:
 def halo_of(point: float) -> dict[str, str]:
     """Return the SVG attributes of a white halo around text."""
     shape = {"paint-order": "stroke", "stroke": "#ffffff", "stroke-linejoin": "round"}
-    width = {"stroke-width": fmt_num(HALO * point, 3), "stroke-opacity": f"{HALO_OPACITY:g}"}
-    return shape | width
+    width = fmt_num(look.HALO * point, 3)
+    return shape | {"stroke-width": width, "stroke-opacity": f"{look.HALO_OPACITY:g}"}
 
 
 def _path(line: Stroke, close: bool) -> str:
@@ -331,12 +320,8 @@ def plan_drawing(plan: PlanData, *, items: bool = True, graph: bool = False) -> 
     """
     boxes = []
     for floor in plan.floors:
-        left, low, right, high = paper_bounds(floor, floor.viewpoints.values()) or (
-            -1.0,
-            -1.0,
-            1.0,
-            1.0,
-        )
+        bounds = paper_bounds(floor, floor.viewpoints.values())
+        left, low, right, high = bounds or (-1.0, -1.0, 1.0, 1.0)
         boxes.append((left, -high, right - left, high - low))
     wide, high = _ONE if len(boxes) == 1 else _EACH
     point = max((max(box[2] / wide, box[3] / high) for box in boxes), default=1.0) / 72
@@ -395,10 +380,8 @@ def draw_floor(
             "graph": drawn["graph"],
             "stairs": lambda: _flights_on_photo(floor, pen),
         }
-    looks = {
-        "rooms": {**pen.ink(look.ROOM, fill=False), "fill-rule": "evenodd"},
-        "things": pen.ink(look.OBJECT),
-    }
+    rooms = {**pen.ink(look.ROOM, fill=False), "fill-rule": "evenodd"}
+    looks = {"rooms": rooms, "things": pen.ink(look.OBJECT)}
     layers = {name: tuple(draw()) for name, draw in drawn.items()}
     return tuple(
         SvgNode("g", {"data-layer": name, **looks.get(name, {})}, nodes)
@@ -412,7 +395,7 @@ def draw_room_labels(
     pen: SvgPen,
     *,
     lines: Sequence[LineString] = (),
-    spots: Sequence[Disc] = (),
+    spots: Sequence[look.Disc] = (),
     taken: Sequence[Polygon] = (),
 ) -> tuple[tuple[SvgNode, ...], tuple[str, ...]]:
     """Draw the room labels of a floor.
@@ -430,11 +413,11 @@ def draw_room_labels(
     rooms = {room.name: room for room in floor.rooms}
     shapes = {room.name: floor.shapes[room.id] for room in floor.rooms}
     notes = {room.name: room.note for room in floor.rooms if room.note}
-    names, numbered = label_rooms(
+    names, numbered = look.label_rooms(
         shapes, pen.extent, lines=lines, spots=spots, taken=taken, notes=notes
     )
     written = tuple(_name(name, rooms[name.room], pen) for name in names)
-    return written, tuple(map(safe_text, number_key(len(shapes), numbered)))
+    return written, tuple(map(safe_text, look.number_key(len(shapes), numbered)))
 
 
 def _photo(above: TopDownImage, pen: SvgPen) -> SvgNode:
@@ -470,10 +453,7 @@ def _graph(floor: PlanFloor, pen: SvgPen) -> Iterator[SvgNode]:
     ends = [(at[a], at[b]) for a, b in floor.edges]
     if ends:
         yield pen.draw(ends, look.EDGE)
-    dots = tuple(
-        SvgNode("path", {"data-id": safe_text(name), "d": pen.dot(spot)})
-        for name, spot in at.items()
-    )
+    dots = tuple(SvgNode("path", {"data-id": safe_text(n), "d": pen.dot(p)}) for n, p in at.items())
     yield SvgNode("g", pen.dots(look.VIEWPOINT, look.VIEWPOINT_SIZE), dots)
 
 
@@ -496,7 +476,7 @@ def _flights_on_photo(floor: PlanFloor, pen: SvgPen) -> Iterator[SvgNode]:
         yield from _upwards(flight, look.STAIRS_ON_PHOTO, pen)
 
 
-def _upwards(flight: PlanStairs, ink: Ink, pen: SvgPen) -> Iterator[SvgNode]:
+def _upwards(flight: PlanStairs, ink: look.Ink, pen: SvgPen) -> Iterator[SvgNode]:
     """Yield an arrow up a flight; none for a lift, whose line is a point from above."""
     if max((math.dist(flight.line[0], each) for each in flight.line), default=0.0) > 0.05:
         yield pen.draw([flight.line, arrow_head(flight.line, pen)], ink)
@@ -515,7 +495,7 @@ def arrow_head(line: Stroke, pen: SvgPen) -> Stroke:
 
 def _thing(item: PlanItem, pen: SvgPen) -> SvgNode:
     shared = {"data-id": safe_text(item.id)}
-    name = title_node(to_words(item.name))
+    name = title_node(look.to_words(item.name))
     if not item.outline:
         dot = {"d": pen.dot(item.at), **pen.dots(look.THING_DOT, look.THING_DOT_SIZE)}
         return SvgNode("path", shared | dot, (name,))
@@ -539,7 +519,7 @@ def _walls(floor: PlanFloor, pen: SvgPen) -> Iterator[SvgNode]:
         if walls:
             yield pen.draw(walls, ink, close=True)
     doors = floor.doors
-    strokes: tuple[tuple[Iterable[Stroke], Ink], ...] = (
+    strokes: tuple[tuple[Iterable[Stroke], look.Ink], ...] = (
         (floor.windows, look.WINDOW_GAP),
         ((door.jambs for door in doors), look.DOOR_GAP),
         (floor.windows, look.WINDOW),
@@ -560,29 +540,20 @@ def _leaves(doors: Sequence[PlanDoor], *, locked: bool) -> list[Stroke]:
 
 def _link(link: PlanLink, pen: SvgPen) -> SvgNode:
     x, y = link.at
-    half = look.LINK_SIZE / 2 * pen.point
+    h = look.LINK_SIZE / 2 * pen.point
     if link.kind in ("stairs", "elevator"):
-        rungs = [((x - 1.3 * half, y + k), (x + 1.3 * half, y + k))
+        rungs = [((x - 1.3 * h, y + k), (x + 1.3 * h, y + k))
                  for k in (-look.RUNG_GAP * pen.point, 0.0, look.RUNG_GAP * pen.point)]  # fmt: skip
         return pen.draw(rungs, look.RUNG)
-    corners = (
-        (x - half, y - half),
-        (x + half, y - half),
-        (x + half, y + half),
-        (x - half, y + half),
-    )
+    corners = ((x - h, y - h), (x + h, y - h), (x + h, y + h), (x - h, y + h))
     return pen.draw([corners], look.LINK, close=True)
 
 
-def _name(name: RoomLabel, room: PlanRoom, pen: SvgPen) -> SvgNode:
+def _name(name: look.RoomLabel, room: PlanRoom, pen: SvgPen) -> SvgNode:
     weight = {} if name.setting.full else {"font-weight": "bold"}
     x, y = fmt_num(name.at[0]), fmt_num(-name.at[1])
-    shared = {
-        "data-id": safe_text(room.id),
-        "x": x,
-        "y": y,
-        "font-size": pen.width(name.setting.size),
-    }
+    size = pen.width(name.setting.size)
+    shared = {"data-id": safe_text(room.id), "x": x, "y": y, "font-size": size}
     spans = pen.spans(name.setting, name.at)
     return SvgNode("text", shared | weight, (*spans, title_node(room.label)))
 

@@ -232,9 +232,7 @@ def apply_room_types(scene: Scene, types: Mapping[str, str | None]) -> Scene:
     Raises:
         SceneError: a region id does not exist.
     """
-    return relabel_regions(
-        scene, {r: kind.lower() for r, kind in types.items() if kind is not None}
-    )
+    return relabel_regions(scene, {r: k.lower() for r, k in types.items() if k is not None})
 
 
 def _vote_by_floor(scene: Scene, points: Points, k: int) -> Labels:
@@ -276,16 +274,13 @@ def _islands(labels: Labels, component: NDArray[np.int32]) -> list[NDArray[np.bo
     """Return a mask for every component that is not its class's largest, in the scene's order."""
     _, first, size = np.unique(component, return_index=True, return_counts=True)
     kept: dict[int, int] = {}
-    for c in np.argsort(first).tolist():
+    order = np.argsort(first).tolist()
+    for c in order:
         label = int(labels[first[c]])
         if label not in kept or size[c] > size[kept[label]]:
             kept[label] = c
     stay = set(kept.values())
-    return [
-        component == c
-        for c in np.argsort(first).tolist()
-        if c not in stay and labels[first[c]] != _NONE
-    ]
+    return [component == c for c in order if c not in stay and labels[first[c]] != _NONE]
 
 
 def _apply(scene: Scene, labels: Mapping[str, str | None]) -> Scene:

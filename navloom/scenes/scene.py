@@ -149,17 +149,12 @@ class Box(FrozenModel):
     def corners(self) -> tuple[Point2, Point2, Point2, Point2]:
         """Return the four corners of the footprint as (x, z), in order around it."""
         cos, sin = math.cos(self.yaw), math.sin(self.yaw)
-        half_u, half_w = self.size[0] / 2, self.size[2] / 2
+        du, dw = self.size[0] / 2, self.size[2] / 2
 
         def turn(u: float, w: float) -> Point2:
             return self.center[0] + u * cos - w * sin, self.center[2] + u * sin + w * cos
 
-        return (
-            turn(-half_u, -half_w),
-            turn(half_u, -half_w),
-            turn(half_u, half_w),
-            turn(-half_u, half_w),
-        )
+        return (turn(-du, -dw), turn(du, -dw), turn(du, dw), turn(-du, dw))
 
 
 class Region(FrozenModel):

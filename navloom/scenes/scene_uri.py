@@ -28,7 +28,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
 
-from navloom.errors import SceneError, did_you_mean
+from navloom.errors import SceneError, did_you_mean, one_of
 from navloom.plugins import find_plugins, load_plugin
 from navloom.scenes.safe_files import MESH_ENDINGS, check_scene_id, repr_of
 from navloom.scenes.scene import Scene
@@ -195,10 +195,7 @@ def _find(spec: str) -> _SpecPlace:
     if known is None:
         if Path(spec).exists():
             return _resolve_path(spec)
-        raise SceneError(
-            f"'{spec}': '{scheme}' is not a scene format, expected one of {', '.join(FORMATS)}."
-            + did_you_mean(scheme, FORMATS)
-        )
+        raise SceneError(f"'{spec}': '{scheme}' is not a scene format, {one_of(scheme, FORMATS)}")
     reader = known.reader(scheme)
     if (read_names := getattr(reader, "read_names", None)) is not None:
         return _SpecPlace(reader, HOMES, f"{scheme}:", tuple(read_names(rest)))
@@ -241,29 +238,27 @@ def _data_folder(scheme: str, known: SceneFormat) -> Path:
     return folder
 
 
-def _pick(
-    reader: FormatReader, folder: Path, prefix: str, name: str | None, what: str
-) -> _SpecPlace:
+def _pick(reader: FormatReader, root: Path, prefix: str, name: str | None, what: str) -> _SpecPlace:
     if name is not None:
         check_scene_id(name, what=what)
-    ids = reader.list_ids(folder)
+    ids = reader.list_ids(root)
     if name is not None and (whole_id := getattr(reader, "whole_id", None)) is not None:
         name = whole_id(name, ids)
     if name is None:
         if not ids:
-            raise SceneError(f"{folder} holds no {what} scene.")
-        return _SpecPlace(reader, folder, prefix, tuple(ids))
+            raise SceneError(f"{root} holds no {what} scene.")
+        return _SpecPlace(reader, root, prefix, tuple(ids))
     if name not in ids:
-        where = f"{folder} holds" if folder != HOMES else "There is"
+        where = f"{root} holds" if root != HOMES else "There is"
         known = f"{len(ids)} known"
         if len(ids) <= _MOST_NAMED:
             # Formats list ids by file name: other files in the folder may be no scenes.
-            ids = [each for each in ids if _opens(reader, folder, each)]
+            ids = [each for each in ids if _opens(reader, root, each)]
             known = f"known: {', '.join(ids)}"
         if not ids:
-            raise SceneError(f"{folder} holds no {what} scene, and no folder '{name}' of them.")
+            raise SceneError(f"{root} holds no {what} scene, and no folder '{name}' of them.")
         raise SceneError(f"{where} no {what} scene '{name}' ({known}).{did_you_mean(name, ids)}")
-    return _SpecPlace(reader, folder, prefix, (name,))
+    return _SpecPlace(reader, root, prefix, (name,))
 
 
 def _opens(reader: FormatReader, folder: Path, scene_id: str) -> bool:

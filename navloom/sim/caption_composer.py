@@ -20,15 +20,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from navloom.scenes.distances import (
-    SECTOR_RAD,
-    cached_on_scene,
-    elevation_to,
-    heading_to,
-    sector_of,
-    turn_between,
-    up_or_down,
-)
+from navloom.scenes import distances
 from navloom.scenes.scene import (
     UNKNOWN,
     Item,
@@ -40,14 +32,7 @@ from navloom.scenes.scene import (
     distance_2d,
     distance_3d,
 )
-from navloom.sim.protocol import (
-    MOST_CAPTION,
-    MOST_DESCRIPTION,
-    MOST_SUMMARY,
-    NEAR_M,
-    Captions,
-    SeenObject,
-)
+from navloom.sim import protocol
 
 _OPENERS = re.compile(
     r"(?:(?:the|this|a) )?(?:scene|image|picture|photo|video)s? "
@@ -169,10 +154,14 @@ class NearbyObject:
     @property
     def sectors(self) -> list[int]:
         """Sector of its heading, then the sectors whose centre it covers."""
-        own = sector_of(self.heading)
+        own = distances.sector_of(self.heading)
         if self.left + self.right > math.pi:
             return [own]
-        turns = ((k, turn_between(self.heading, k * SECTOR_RAD)) for k in range(8) if k != own)
+        turns = (
+            (k, distances.turn_between(self.heading, k * distances.SECTOR_RAD))
+            for k in range(8)
+            if k != own
+        )
         return [own, *(k for k, turn in turns if -self.left <= turn <= self.right)]
 
 
@@ -189,20 +178,20 @@ class CaptionComposer(ABC):
         for link in scene.links:
             self._links.setdefault(link.a, []).append(link)
             self._links.setdefault(link.b, []).append(link)
-        self._at: dict[str, Captions] = {}
+        self._at: dict[str, protocol.Captions] = {}
         self._towards: dict[tuple[str, str], str] = {}
 
-    def at(self, viewpoint: str) -> Captions:
+    def at(self, viewpoint: str) -> protocol.Captions:
         """Return captions of the surroundings of a viewpoint."""
         if viewpoint not in self._at:
             here = self.scene.viewpoint_by_id[viewpoint]
             things = self._around(here)
-            near = [t for t in things if t.kind != "opening" and t.metres <= NEAR_M]
-            self._at[viewpoint] = Captions(
-                summary=one_line(self._summary(here, things), MOST_SUMMARY),
+            near = [t for t in things if t.kind != "opening" and t.metres <= protocol.NEAR_M]
+            self._at[viewpoint] = protocol.Captions(
+                summary=one_line(self._summary(here, things), protocol.MOST_SUMMARY),
                 sectors=self._sectors(here, things),
                 objects=tuple(
-                    SeenObject(each.name, each.heading, each.metres)
+                    protocol.SeenObject(each.name, each.heading, each.metres)
                     for each in sorted(near, key=lambda each: (each.metres, each.id))
                 ),
                 region=here.region,
@@ -215,7 +204,7 @@ class CaptionComposer(ABC):
         if key not in self._towards:
             places = self.scene.viewpoint_by_id
             text = self._way(places[viewpoint], places[neighbour])
-            self._towards[key] = one_line(text, MOST_DESCRIPTION)
+            self._towards[key] = one_line(text, protocol.MOST_DESCRIPTION)
         return self._towards[key]
 
     @abstractmethod
@@ -252,7 +241,7 @@ class CaptionComposer(ABC):
         for link in self._ways_out(here):
             other = link.b if link.a == here.region else link.a
             point = self.scene.region_by_id[other].center if link.point is None else link.point
-            ways[sector_of(heading_to(here.position, point))].append(
+            ways[distances.sector_of(distances.heading_to(here.position, point))].append(
                 self._link_words(link, here.region) + _beyond_it(beyond.get(link, ()))
             )
         return tuple(
@@ -264,7 +253,7 @@ class CaptionComposer(ABC):
                     ]
                 )
                 or _NOTHING,
-                MOST_CAPTION,
+                protocol.MOST_CAPTION,
             )
             for t, b, w in zip(things, wide, ways, strict=True)
         )
@@ -272,9 +261,7 @@ class CaptionComposer(ABC):
     def _summary(self, here: Viewpoint, around: Sequence[NearbyObject]) -> str:
         place = label_phrase(self.scene.region_by_id[here.region]) if here.region else "place"
         own = [t for t in around if _is_here(t, here) and t.kind != "opening"]
-        things = first_unique(
-            (with_article(each.name) for each in self._foremost(own)), _MOST_THINGS
-        )
+        things = first_unique((with_article(e.name) for e in self._foremost(own)), _MOST_THINGS)
         text = with_article(place) + (f" with {join_words(things)}" if things else "")
         links = self._ways_out(here)
         beyond = first_unique((f"the {self._beyond(link, here.region)}" for link in links), 6)
@@ -287,7 +274,7 @@ class CaptionComposer(ABC):
 
     def _lead(self, here: Viewpoint, there: Viewpoint) -> str:
         """Describe the region or the door that an edge leads to."""
-        steep = up_or_down(elevation_to(here.position, there.position))
+        steep = distances.up_or_down(distances.elevation_to(here.position, there.position))
         steep = f" {steep}" if steep else ""
         if there.region is None:
             return f"leads{steep or ' on'}"
@@ -342,7 +329,7 @@ class ComposedCaptions(CaptionComposer):
         near = [
             item
             for item in self._homeless
-            if distance_2d(here.position, item.position) <= NEAR_M
+            if distance_2d(here.position, item.position) <= protocol.NEAR_M
             and (not item.height_known or -0.5 <= item.position[1] - floor <= _STOREY_M + 0.5)
         ]
         found = [_thing(here, item) for item in [*own, *near] if item.kind != "structure"]
@@ -369,7 +356,7 @@ class ComposedCaptions(CaptionComposer):
         return [each.name for each in self._foremost([*chosen.values()])][:3]
 
 
-composed = cached_on_scene(ComposedCaptions)
+composed = distances.cached_on_scene(ComposedCaptions)
 """Captions from regions, links and items only, made once per scene."""
 
 
@@ -384,7 +371,7 @@ def _thing(here: Viewpoint, item: Item) -> NearbyObject:
         id=item.id,
         name=item_phrase(item),
         kind=item.kind,
-        heading=heading_to(here.position, item.position),
+        heading=distances.heading_to(here.position, item.position),
         metres=metres,
         position=item.position,
         region=item.region,

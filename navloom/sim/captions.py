@@ -29,32 +29,17 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError, SimulatorError
-from navloom.scenes.distances import (
-    cached_on_scene,
-    elevation_to,
-    heading_to,
-    sector_of,
-    up_or_down,
-)
+from navloom.scenes import distances
 from navloom.scenes.formats.mp3d_observations import ViewpointReport, read_observations
 from navloom.scenes.safe_files import read_json, repr_of, write_atomic
 from navloom.scenes.scene import UNKNOWN, Name, Scene
 from navloom.scenes.scene_uri import DATA_VARIABLE
+from navloom.sim import protocol
 from navloom.sim.caption_composer import composed, label_phrase, one_line, shorten_caption
-from navloom.sim.protocol import (
-    MOST_CAPTION,
-    MOST_DESCRIPTION,
-    MOST_NAME,
-    MOST_SUMMARY,
-    NEAR_M,
-    Captions,
-    CaptionSource,
-    SeenObject,
-)
 from navloom.sim.scene_images import can_render, sight_captions
 
 
-def captions_for(scene: Scene, cache: Path | str | None = None) -> CaptionSource:
+def captions_for(scene: Scene, cache: Path | str | None = None) -> protocol.CaptionSource:
     """Return the best caption source for a scene.
 
     Args:
@@ -80,7 +65,7 @@ def _matterport(scene: Scene) -> MatterportCaptions | None:
     return None if folder is None else _read_matterport(scene, folder)
 
 
-@cached_on_scene
+@distances.cached_on_scene
 def _read_matterport(scene: Scene, folder: Path) -> MatterportCaptions | None:
     seen = read_observations(folder, scene.id, scene.viewpoint_by_id)
     return MatterportCaptions(scene, seen) if seen else None
@@ -115,7 +100,7 @@ class MatterportCaptions:
         self._else = composed(scene)
         self._kept, self._kept_ways = cache(self._words), cache(self._way)
 
-    def at(self, viewpoint: str) -> Captions:
+    def at(self, viewpoint: str) -> protocol.Captions:
         """Return a viewpoint's observations; objects further than 3 m are left out."""
         return self._kept(viewpoint)
 
@@ -123,18 +108,18 @@ class MatterportCaptions:
         """Return the short caption of the candidate's sector, and its room if it is known."""
         return self._kept_ways(viewpoint, neighbour)
 
-    def _words(self, viewpoint: str) -> Captions:
+    def _words(self, viewpoint: str) -> protocol.Captions:
         seen = self._seen.get(viewpoint)
         if seen is None:
             return self._else.at(viewpoint)
         near = tuple(
-            SeenObject(one_line(each.name, MOST_NAME), each.heading, each.metres)
+            protocol.SeenObject(one_line(each.name, protocol.MOST_NAME), each.heading, each.metres)
             for each in seen.near
-            if each.metres <= NEAR_M
+            if each.metres <= protocol.NEAR_M
         )
-        return Captions(
+        return protocol.Captions(
             summary=_sentence(seen.summary) or self._else.at(viewpoint).summary,
-            sectors=tuple(one_line(text, MOST_CAPTION) for text in seen.sectors)
+            sectors=tuple(one_line(text, protocol.MOST_CAPTION) for text in seen.sectors)
             or self._else.at(viewpoint).sectors,
             objects=near,
             region=self._scene.viewpoint_by_id[viewpoint].region,
@@ -146,23 +131,25 @@ class MatterportCaptions:
             return self._else.towards(viewpoint, neighbour)
         places = self._scene.viewpoint_by_id
         here, there = places[viewpoint], places[neighbour]
-        caption = seen.sectors[sector_of(heading_to(here.position, there.position))]
-        steep = up_or_down(elevation_to(here.position, there.position))
+        caption = seen.sectors[
+            distances.sector_of(distances.heading_to(here.position, there.position))
+        ]
+        steep = distances.up_or_down(distances.elevation_to(here.position, there.position))
         tail = f"; goes {steep}" if steep else ""
         if there.region is not None and there.region != here.region:
             region = self._scene.region_by_id[there.region]
             if region.label != UNKNOWN:
                 tail = f"; leads{f' {steep}' if steep else ''} to the {label_phrase(region)}"
-        return shorten_caption(caption, MOST_DESCRIPTION - len(tail)) + tail
+        return shorten_caption(caption, protocol.MOST_DESCRIPTION - len(tail)) + tail
 
 
 def _sentence(text: str) -> str:
     """Restore the article of a summary, since the source's texts continue "This is a"."""
-    plain = one_line(text, MOST_SUMMARY)
+    plain = one_line(text, protocol.MOST_SUMMARY)
     if not plain or plain[0].isupper() or plain.startswith(("a ", "an ", "the ")):
         return plain
     whole = f"{'An' if plain[0] in 'aeio' else 'A'} {plain}"
-    return one_line(whole, MOST_SUMMARY)
+    return one_line(whole, protocol.MOST_SUMMARY)
 
 
 _Text = Annotated[str, Field(max_length=20_000)]
@@ -201,13 +188,13 @@ class CaptionCache:
         made_by: the model that writes them, as ``provider/name``.
     """
 
-    def __init__(self, scene: Scene, under: CaptionSource, made_by: str = "") -> None:
+    def __init__(self, scene: Scene, under: protocol.CaptionSource, made_by: str = "") -> None:
         self._under = under
         self._scene = scene
         self._file = _CaptionsFile(scene=scene.uri, made_by=one_line(made_by, 200))
 
     @classmethod
-    def read(cls, path: Path, scene: Scene, under: CaptionSource) -> CaptionCache:
+    def read(cls, path: Path, scene: Scene, under: protocol.CaptionSource) -> CaptionCache:
         """Load a cache from its file.
 
         Raises:
@@ -268,17 +255,17 @@ class CaptionCache:
             raise SimulatorError(f"Expected 8 sector captions of {viewpoint}, got {len(sectors)}.")
         words = self._file.viewpoints.setdefault(viewpoint, _CachedCaptions())
         if summary is not None:
-            words.summary = one_line(summary, MOST_SUMMARY)
+            words.summary = one_line(summary, protocol.MOST_SUMMARY)
         if sectors is not None:
-            words.sectors = [one_line(text, MOST_CAPTION) for text in sectors]
+            words.sectors = [one_line(text, protocol.MOST_CAPTION) for text in sectors]
         for neighbour, text in (towards or {}).items():
-            words.towards[neighbour] = one_line(text, MOST_DESCRIPTION)
+            words.towards[neighbour] = one_line(text, protocol.MOST_DESCRIPTION)
 
     def has(self, viewpoint: str) -> bool:
         """Check whether the cache itself has an entry for a viewpoint."""
         return viewpoint in self._file.viewpoints
 
-    def at(self, viewpoint: str) -> Captions:
+    def at(self, viewpoint: str) -> protocol.Captions:
         """Return a viewpoint's captions from the file, completed from the source under it."""
         under = self._under.at(viewpoint)
         words = self._file.viewpoints.get(viewpoint)
@@ -286,9 +273,9 @@ class CaptionCache:
             return under
         return replace(
             under,
-            summary=one_line(words.summary, MOST_SUMMARY) or under.summary,
+            summary=one_line(words.summary, protocol.MOST_SUMMARY) or under.summary,
             sectors=tuple(
-                one_line(own, MOST_CAPTION) or other
+                one_line(own, protocol.MOST_CAPTION) or other
                 for own, other in zip(words.sectors, under.sectors or ("",) * 8, strict=True)
             )
             if words.sectors
@@ -297,6 +284,6 @@ class CaptionCache:
 
     def towards(self, viewpoint: str, neighbour: str) -> str:
         """Return the file's line on a candidate, else that of the source under it."""
-        words = self._file.viewpoints.get(viewpoint)
-        text = one_line(words.towards.get(neighbour, ""), MOST_DESCRIPTION) if words else ""
+        own = self._file.viewpoints.get(viewpoint)
+        text = one_line(own.towards.get(neighbour, ""), protocol.MOST_DESCRIPTION) if own else ""
         return text or self._under.towards(viewpoint, neighbour)

@@ -27,16 +27,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from navloom.errors import SceneError, SimulatorError, did_you_mean
+from navloom.scenes import distances
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
-from navloom.scenes.distances import (
-    cached_on_scene,
-    elevation_to,
-    heading_to,
-    metre_table,
-    scene_cached,
-    scene_hash,
-    wrap_angle,
-)
 from navloom.scenes.safe_files import first_problem, repr_of
 from navloom.scenes.scene import Point3, Scene, distance_3d
 from navloom.scenes.scene_diff import apply_diff, diff_scenes
@@ -117,7 +109,7 @@ def state_record(made_of: Scene, scene: Scene, agents: Iterable[SavedAgent]) -> 
     return SavedState(
         version="navloom.state/1",
         scene=made_of.uri,
-        scene_sha256=scene_hash(made_of),
+        scene_sha256=distances.scene_hash(made_of),
         agents=tuple(agents),
         changed=None if scene is made_of else diff_scenes(made_of, scene),
     ).model_dump(mode="json")
@@ -139,7 +131,7 @@ def read_state(made_of: Scene, scene: Scene, state: Mapping[str, Any]) -> tuple[
         saved = SavedState.model_validate(state)
     except ValidationError as error:
         raise SimulatorError(f"{where}: {first_problem(error)}.") from error
-    if (saved.scene, saved.scene_sha256) != (made_of.uri, scene_hash(made_of)):
+    if (saved.scene, saved.scene_sha256) != (made_of.uri, distances.scene_hash(made_of)):
         other = "an older or a changed one" if saved.scene == made_of.uri else repr_of(saved.scene)
         raise SimulatorError(
             f"{where}: expected one of this very scene, found one of {other}: make the simulator of"
@@ -198,7 +190,7 @@ def nearest_viewpoint(scene: Scene, position: Point3) -> tuple[str, float]:
         scene: it must have viewpoints.
         position: in metres.
     """
-    floors = scene_cached(
+    floors = distances.scene_cached(
         scene, "viewpoint_floors", lambda: np.array([each.ground for each in scene.viewpoints])
     )
     off = np.sqrt(((floors - np.asarray(position)) ** 2).sum(axis=1))
@@ -216,7 +208,7 @@ def region_of(scene: Scene, pose: Pose) -> str | None:
 
     x, y, z = pose.position
     spot, floors = shapely.Point(x, z), {floor.id: floor.height for floor in scene.floors}
-    for name, floor, outline in scene_cached(scene, "moving_outlines", outlined):
+    for name, floor, outline in distances.scene_cached(scene, "moving_outlines", outlined):
         # A storey is over 2 m high, and a flight of stairs begins on its floor.
         if -_STEP_M < y - floors[floor] < _STOREY_M and shapely.intersects(outline, spot):
             return name
@@ -227,7 +219,7 @@ def region_of(scene: Scene, pose: Pose) -> str | None:
     return None if known is None else known.region
 
 
-@cached_on_scene
+@distances.cached_on_scene
 def candidates_of(scene: Scene) -> Ways:
     """Return the neighbours of every viewpoint, without descriptions, by global heading, then id.
 
@@ -242,16 +234,13 @@ def candidates_of(scene: Scene) -> Ways:
             ways[a].append(
                 Candidate(
                     viewpoint=b,
-                    heading=heading_to(here, there),
-                    elevation=elevation_to(here, there),
+                    heading=distances.heading_to(here, there),
+                    elevation=distances.elevation_to(here, there),
                     distance=distance_3d(here, there),
                     region=places[b].region,
                 )
             )
-    return {
-        each: tuple(sorted(found, key=lambda c: (c.heading, c.viewpoint)))
-        for each, found in ways.items()
-    }
+    return {k: tuple(sorted(v, key=lambda c: (c.heading, c.viewpoint))) for k, v in ways.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +329,7 @@ class GraphSimulator:
         """Return the shortest path along edges; ties go to the first goal. Bodies are ignored."""
         if not goals:
             raise SimulatorError("No goal to go to: expected at least one.")
-        table = metre_table(self.scene, "3d")
+        table = distances.metre_table(self.scene, "3d")
         here, ends = self._viewpoint(start), [self._viewpoint(goal) for goal in goals]
         nearest = min(ends, key=lambda end: table.distance(here, end))
         through = table.path(here, nearest)
@@ -471,7 +460,7 @@ class GraphSimulator:
             case Hop(viewpoint):
                 return replace(agent, pose=self._hop(agent.pose, viewpoint))
             case Turn(radians):
-                heading = wrap_angle(agent.pose.heading + _finite(radians, "Turn"))
+                heading = distances.wrap_angle(agent.pose.heading + _finite(radians, "Turn"))
                 return replace(agent, pose=replace(agent.pose, heading=heading))
             case Look(radians):
                 elevation = agent.pose.elevation + _finite(radians, "Look")
@@ -509,7 +498,7 @@ class GraphSimulator:
         viewpoint = self._viewpoint(pose)
         return Pose(
             position=self.scene.viewpoint_by_id[viewpoint].ground,
-            heading=wrap_angle(_finite(pose.heading, "A heading")),
+            heading=distances.wrap_angle(_finite(pose.heading, "A heading")),
             elevation=max(-_LIMIT, min(_LIMIT, _finite(pose.elevation, "An elevation"))),
             viewpoint=viewpoint,
         )

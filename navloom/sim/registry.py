@@ -21,7 +21,7 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
-from navloom.errors import NavloomError, SimulatorError, did_you_mean
+from navloom.errors import NavloomError, SimulatorError, did_you_mean, one_of
 from navloom.plugins import find_plugins, load_plugin
 from navloom.scenes.bodies import has_geometry
 from navloom.scenes.scene import Scene
@@ -119,10 +119,7 @@ def _maker(name: str) -> Callable[..., Any]:
     entry = find_plugins(GROUP).get(name)
     if entry is None and name not in BACKENDS:
         known = known_simulators()
-        raise SimulatorError(
-            f"'{name}' is not a simulator: expected one of {', '.join(known)}."
-            + did_you_mean(name, known)
-        )
+        raise SimulatorError(f"'{name}' is not a simulator: {one_of(name, known)}")
     found = load_plugin(GROUP, name, f"The simulator '{name}'", SimulatorError)
     if not callable(found):
         raise SimulatorError(

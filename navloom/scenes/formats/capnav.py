@@ -18,15 +18,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError
+from navloom.scenes import safe_files
 from navloom.scenes.lexicon import normalize_words
-from navloom.scenes.safe_files import (
-    check_scene_id,
-    find_file,
-    list_file_ids,
-    read_json,
-    repr_of,
-    scene_errors,
-)
 from navloom.scenes.scene import UNKNOWN, Edge, Floor, Link, Region, Scene, Viewpoint, region_id
 
 _ENDING = "-graph.json"
@@ -150,7 +143,7 @@ class NodeIndex:
 
 def list_ids(folder: Path) -> list[str]:
     """Return the sorted scene ids of a folder: those with a graph file."""
-    return list_file_ids(folder, _ENDING, "graphs")
+    return safe_files.list_file_ids(folder, _ENDING, "graphs")
 
 
 def load(folder: Path, scene_id: str) -> Scene:
@@ -167,20 +160,24 @@ def load(folder: Path, scene_id: str) -> Scene:
     Raises:
         SceneError: path, field and expectation if the file is missing or broken.
     """
-    path = find_file(folder, "graphs", f"{check_scene_id(scene_id, what='capnav')}{_ENDING}")
-    graph = read_json(path, _GRAPH, most=_MOST_BYTES)
+    path = safe_files.find_file(
+        folder, "graphs", f"{safe_files.check_scene_id(scene_id, what='capnav')}{_ENDING}"
+    )
+    graph = safe_files.read_json(path, _GRAPH, most=_MOST_BYTES)
     known = {node.id for node in graph.nodes}
     if len(known) != len(graph.nodes):
         raise SceneError(f"{path}: nodes: expected each id once, found one twice.")
     for i, edge in enumerate(graph.edges):
         for end in (edge.a, edge.b):
             if end not in known:
-                raise SceneError(f"{path}: edges[{i}]: expected a node's id, found {repr_of(end)}.")
+                raise SceneError(
+                    f"{path}: edges[{i}]: expected a node's id, found {safe_files.repr_of(end)}."
+                )
         if edge.a == edge.b:
             raise SceneError(
-                f"{path}: edges[{i}]: expected two nodes, found {repr_of(edge.a)} twice."
+                f"{path}: edges[{i}]: expected two nodes, found {safe_files.repr_of(edge.a)} twice."
             )
-    with scene_errors(path):
+    with safe_files.scene_errors(path):
         return _build(graph, scene_id)
 
 

@@ -102,9 +102,7 @@ def _names(scene: Scene) -> dict[str, str]:
             storey = region.floor - ground
             word = _STOREYS[storey] if storey < len(_STOREYS) else f"Level {storey}"
             tried.append(f"{word} floor {label[0].lower()}{label[1:]}")
-        tried += [
-            f"{label} with {_article(thing)} {thing}" for thing in _own_things(scene, region, alike)
-        ]
+        tried += [f"{label} with {_article(t)} {t}" for t in _own_things(scene, region, alike)]
         taken = {each.casefold() for each in made.values()}
         fine = (t for t in tried if t.casefold() not in taken and len(t) <= _MOST_NAME)
         made[region.id] = next(fine, "")
@@ -113,12 +111,7 @@ def _names(scene: Scene) -> dict[str, str]:
 
 def _own_things(scene: Scene, region: Region, alike: list[Region]) -> list[str]:
     """Return up to three assets that no other room of the type has, the largest first."""
-    others = {
-        plain_name(item)
-        for other in alike
-        if other is not region
-        for item in scene.items_in(other.id)
-    }
+    others = {plain_name(i) for o in alike if o is not region for i in scene.items_in(o.id)}
     own = [words for words, item in landmark_phrases(scene, region.id) if item.kind == "asset"]
     return [words for words in own if not any(words.endswith(name) for name in others)][:3]
 
@@ -143,9 +136,7 @@ def _without_gaps(names: Mapping[str, str], labels: Mapping[str, str]) -> dict[s
         number = 1
         while True:
             words = f"{labels[key]} {number}"
-            if all(
-                f" {words.casefold()} " not in f" {other.casefold()} " for other in made.values()
-            ):
+            if all(f" {words.casefold()} " not in f" {o.casefold()} " for o in made.values()):
                 break
             number += 1
         made[key] = words

@@ -20,18 +20,11 @@ import shapely
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from navloom.errors import SceneError
+from navloom.scenes import safe_files
 from navloom.scenes.box_graph import build_box_graph
 from navloom.scenes.formats.scan_files import find_hm3d_homes, load_scan
 from navloom.scenes.formats.scene_json import load_file
 from navloom.scenes.lexicon import classify, count_unlisted
-from navloom.scenes.safe_files import (
-    check_scene_id,
-    list_file_ids,
-    parse_json,
-    read_bytes,
-    read_json,
-    scene_errors,
-)
 from navloom.scenes.scene import (
     UNKNOWN,
     Box,
@@ -171,7 +164,11 @@ def _once(field: str, ids: list[int]) -> None:
 def list_ids(folder: Path) -> list[str]:
     """Return the sorted ids of the homes in a folder: ``*.json`` files and release homes."""
     # Habitat's configs lie among the release's homes.
-    told = {each for each in list_file_ids(folder, ".json") if not each.endswith("_dataset_config")}
+    told = {
+        each
+        for each in safe_files.list_file_ids(folder, ".json")
+        if not each.endswith("_dataset_config")
+    }
     return sorted({*told, *find_hm3d_homes(folder)})
 
 
@@ -197,7 +194,7 @@ def load(folder: Path, scene_id: str) -> Scene:
         SceneError: the file is missing, too large or broken (its path, the field, what was
             expected and what was found), or the id would lead out of the folder.
     """
-    path = folder / f"{check_scene_id(scene_id, what='hm3d')}.json"
+    path = folder / f"{safe_files.check_scene_id(scene_id, what='hm3d')}.json"
     files = find_hm3d_homes(folder).get(scene_id)
     if files is None:
         return _scene(_read(path, scene_id), path)
@@ -207,18 +204,18 @@ def load(folder: Path, scene_id: str) -> Scene:
         return load_scan(files)
     if _is_scene(path):
         # Saved from the release with results that are costly to compute; the mesh is the release's.
-        with scene_errors(path):
+        with safe_files.scene_errors(path):
             return load_file(path).replace(id=scene_id, source="hm3d")
     return load_scan(files, room_labels(_read(path, scene_id)))
 
 
 def _is_scene(path: Path) -> bool:
-    content = parse_json(read_bytes(path), path)
+    content = safe_files.parse_json(safe_files.read_bytes(path), path)
     return isinstance(content, dict) and str(content.get("version")).startswith("navloom.scene/")
 
 
 def _read(path: Path, scene_id: str) -> HM3DHome:
-    home = read_json(path, HOME, most=_MOST_BYTES)
+    home = safe_files.read_json(path, HOME, most=_MOST_BYTES)
     if home.scene != scene_id:
         raise SceneError(
             f"{path}: scene: expected {scene_id!r}, as the file is called, found {home.scene!r}."

@@ -18,14 +18,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError
+from navloom.scenes import safe_files
 from navloom.scenes.formats.hm3d import HOME
-from navloom.scenes.safe_files import (
-    check_scene_id,
-    read_bytes,
-    read_yaml,
-    scene_errors,
-    write_atomic,
-)
 
 _MOST_BYTES = 20_000_000
 _REGION = re.compile(r"Region id:_(-?\d{1,7}), position:\[[^\]]*\]")
@@ -95,9 +89,9 @@ def import_home(yaml_path: Path, objects_path: Path) -> dict[str, Any]:
         SceneError: a file is missing, too large or broken: path, line or field, what was expected
             and what was found.
     """
-    source = read_yaml(yaml_path, _ROOMS, most=_MOST_BYTES)
+    source = safe_files.read_yaml(yaml_path, _ROOMS, most=_MOST_BYTES)
     home = {
-        "scene": check_scene_id(yaml_path.stem, what="hm3d"),
+        "scene": safe_files.check_scene_id(yaml_path.stem, what="hm3d"),
         "rooms": [
             {
                 "id": int(name.removeprefix("room_")),
@@ -110,13 +104,13 @@ def import_home(yaml_path: Path, objects_path: Path) -> dict[str, Any]:
         "connections": [list(pair) for pair in source.connections],
         "objects": _objects(objects_path),
     }
-    with scene_errors(f"{yaml_path} with {objects_path.name}"):
+    with safe_files.scene_errors(f"{yaml_path} with {objects_path.name}"):
         HOME.validate_json(json.dumps(home))
     return home
 
 
 def _objects(path: Path) -> list[dict[str, Any]]:
-    text = read_bytes(path, most=_MOST_BYTES).decode("utf-8", errors="replace")
+    text = safe_files.read_bytes(path, most=_MOST_BYTES).decode("utf-8", errors="replace")
     things: list[dict[str, Any]] = []
     region: int | None = None
     for number, line in enumerate(text.splitlines(), start=1):
@@ -187,7 +181,7 @@ def import_folder(
         except SceneError as error:
             refused[each] = str(error)
             continue
-        write_atomic(target, json.dumps(home, indent=1, allow_nan=False) + "\n")
+        safe_files.write_atomic(target, json.dumps(home, indent=1, allow_nan=False) + "\n")
         written.append(target)
     return ImportReport(
         written=tuple(written),

@@ -159,14 +159,12 @@ def check_body_step(bench: Testbed) -> None:
 def check_back_and_forth(bench: Testbed) -> None:
     """Check that driving backwards undoes driving forwards, with the heading unchanged."""
     with _course(bench) as simulator:
-        before = _put(simulator, 1.0)
+        start = _put(simulator, 1.0)
         there = step_agent(simulator, Forward(0.75))
-        expect_close(
-            "0.75 m on", distance_3d(before.pose.position, there.pose.position), 0.75, 0.02
-        )
+        expect_close("0.75 m on", distance_3d(start.pose.position, there.pose.position), 0.75, 0.02)
         expect(there.candidates == (), "off the graph there are candidates")
         back = step_agent(simulator, Forward(-0.75))
-        off = distance_3d(before.pose.position, back.pose.position)
+        off = distance_3d(start.pose.position, back.pose.position)
         expect_close("0.75 m back: metres off", off, 0.0, 0.02)
         expect_angle("its heading", back.pose.heading, 1.0)
         expect(back.pose.viewpoint == "start", f"back on start, found {back.pose.viewpoint}")

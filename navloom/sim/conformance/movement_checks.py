@@ -78,10 +78,8 @@ def check_place(bench: Testbed) -> None:
         simulator.step({"one": Stop()})
         placed = simulator.place("one", pose)
         expect(placed.pose == alone.pose, f"placed on {there}: expected the pose of a reset there")
-        expect(
-            is_identical(placed.candidates, alone.candidates),
-            f"placed on {there}: other candidates",
-        )
+        same = is_identical(placed.candidates, alone.candidates)
+        expect(same, f"placed on {there}: other candidates")
         after = simulator.step({})
         expect(after["one"].pose == placed.pose, "the one that was placed is elsewhere")
         expect(after["two"].pose == before["two"].pose, "the one that was not placed moved")

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from navloom.sim import protocol
 from navloom.sim.conformance.testbed import (
     CheckError,
     Testbed,
@@ -17,17 +18,6 @@ from navloom.sim.conformance.testbed import (
     reset_two,
     step_agent,
 )
-from navloom.sim.protocol import (
-    Action,
-    ChangingSimulator,
-    Hop,
-    Observation,
-    RestorableSimulator,
-    Simulator,
-    Stop,
-    Turn,
-    Velocity,
-)
 
 
 def check_restore(bench: Testbed) -> None:
@@ -37,7 +27,7 @@ def check_restore(bench: Testbed) -> None:
         for turn in range(4):
             seen = one.step(_action(bench, one, turn))
             _goes_on(bench, _restorable(one), _restorable(other), seen, turn)
-        seen = one.step({"one": Stop()})
+        seen = one.step({"one": protocol.Stop()})
         _goes_on(bench, _restorable(one), _restorable(other), seen, 0)
 
 
@@ -48,7 +38,7 @@ def check_restore_changed(bench: Testbed) -> None:
         reset_at(one, "hub")
         before, scene = _saved(one), one.scene
         bare = scene.replace(items=scene.items[1:])
-        assert isinstance(made, ChangingSimulator)  # noqa: S101  as it claims
+        assert isinstance(made, protocol.ChangingSimulator)  # noqa: S101  as it claims
         seen = made.change(bare)
         found = other.restore(_saved(one))
         expect(other.scene == bare, "the lamp is there again after a restore")
@@ -64,7 +54,7 @@ def check_errors_restore(bench: Testbed) -> None:
         expect_refusal("a state before reset", simulator.state)
         reset_at(simulator, bench.start)
         good = _saved(simulator)
-        before = step_agent(simulator, Stop())
+        before = step_agent(simulator, protocol.Stop())
         broken: dict[str, dict[str, Any]] = {
             "an empty state": {},
             "a state with more in it": {**good, "and": "more"},
@@ -79,17 +69,17 @@ def check_errors_restore(bench: Testbed) -> None:
 _OTHERWISE = "it observes something else after a restore"
 
 
-def _restorable(simulator: Simulator) -> RestorableSimulator:
-    if not isinstance(simulator, RestorableSimulator):
+def _restorable(simulator: protocol.Simulator) -> protocol.RestorableSimulator:
+    if not isinstance(simulator, protocol.RestorableSimulator):
         raise CheckError("'restore' is claimed: expected state() and restore()")
     return simulator
 
 
 def _goes_on(
     bench: Testbed,
-    one: RestorableSimulator,
-    other: RestorableSimulator,
-    seen: Mapping[str, Observation],
+    one: protocol.RestorableSimulator,
+    other: protocol.RestorableSimulator,
+    seen: Mapping[str, protocol.Observation],
     turn: int,
 ) -> None:
     state = _saved(one)
@@ -100,15 +90,17 @@ def _goes_on(
     one.restore(state)
 
 
-def _saved(simulator: RestorableSimulator) -> dict[str, Any]:
+def _saved(simulator: protocol.RestorableSimulator) -> dict[str, Any]:
     state: dict[str, Any] = json.loads(json.dumps(simulator.state()))
     return state
 
 
-def _action(bench: Testbed, simulator: Simulator, turn: int) -> dict[str, Action]:
+def _action(bench: Testbed, simulator: protocol.Simulator, turn: int) -> dict[str, protocol.Action]:
     seen = simulator.step({})["one"]
     if turn % 2 and "continuous" in bench.capabilities:
-        return {"one": Velocity(0.3, 0.4, 0.5)}
+        return {"one": protocol.Velocity(0.3, 0.4, 0.5)}
     if "hop" in bench.capabilities and seen.candidates:
-        return {"one": Hop(seen.candidates[turn % len(seen.candidates)].viewpoint)}
-    return {"one": Turn()} if "discrete" in bench.capabilities else {"one": Stop()}
+        return {"one": protocol.Hop(seen.candidates[turn % len(seen.candidates)].viewpoint)}
+    return (
+        {"one": protocol.Turn()} if "discrete" in bench.capabilities else {"one": protocol.Stop()}
+    )

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from navloom.sim import protocol
 from navloom.sim.conformance.testbed import (
     SkippedError,
     Testbed,
@@ -13,20 +14,6 @@ from navloom.sim.conformance.testbed import (
     require,
     reset_at,
     step_agent,
-)
-from navloom.sim.protocol import (
-    MOST_CAPTION,
-    MOST_DESCRIPTION,
-    MOST_NAME,
-    MOST_SUMMARY,
-    NEAR_M,
-    Action,
-    Captions,
-    Contact,
-    Forward,
-    Turn,
-    Velocity,
-    View,
 )
 
 _SENSORS: dict[str, tuple[int, type[np.generic]]] = {
@@ -64,7 +51,7 @@ def check_descriptions(bench: Testbed) -> None:
     with bench.simulator() as simulator:
         for viewpoint in bench.samples:
             for way in reset_at(simulator, viewpoint).candidates:
-                _line(f"{viewpoint} to {way.viewpoint}", way.description, MOST_DESCRIPTION)
+                _line(f"{viewpoint} to {way.viewpoint}", way.description, protocol.MOST_DESCRIPTION)
 
 
 def check_images(bench: Testbed) -> None:
@@ -115,12 +102,12 @@ def check_collision(bench: Testbed) -> None:
     """Check that driving at a wall gives contacts, stops before it, and ends after a turn."""
     with bench.made() as simulator:
         require(simulator, "collide")
-        drive: Action = Velocity(0.25, 0.0, 1.0)
+        drive: protocol.Action = protocol.Velocity(0.25, 0.0, 1.0)
         if "continuous" not in simulator.capabilities:
             require(simulator, "discrete")
-            drive = Forward(0.25)
+            drive = protocol.Forward(0.25)
         reset_at(simulator, "west", math.radians(270))
-        contacts: list[Contact] = []
+        contacts: list[protocol.Contact] = []
         for _ in range(12):
             seen = step_agent(simulator, drive)
             contacts += seen.contacts
@@ -131,23 +118,24 @@ def check_collision(bench: Testbed) -> None:
             deep = math.isfinite(contact.displacement) and contact.displacement >= 0
             expect(bool(contact.what) and deep, f"a contact of something, in metres: {contact}")
         discrete = "discrete" in simulator.capabilities
-        turned = step_agent(simulator, Turn() if discrete else Velocity(0.0, math.radians(30), 1.0))
+        turn = protocol.Turn() if discrete else protocol.Velocity(0.0, math.radians(30), 1.0)
+        turned = step_agent(simulator, turn)
         expect(not turned.contacts, "turning on the spot touches nothing")
 
 
-def _check_captions(viewpoint: str, found: Captions) -> None:
-    _line(f"{viewpoint}: summary", found.summary, MOST_SUMMARY)
+def _check_captions(viewpoint: str, found: protocol.Captions) -> None:
+    _line(f"{viewpoint}: summary", found.summary, protocol.MOST_SUMMARY)
     count = len(found.sectors)
     expect(count in (0, 8), f"{viewpoint}: expected eight sectors or none, found {count}")
     for k, sector in enumerate(found.sectors):
-        _line(f"{viewpoint}: sector {k}", sector, MOST_CAPTION)
+        _line(f"{viewpoint}: sector {k}", sector, protocol.MOST_CAPTION)
     metres = [each.distance for each in found.objects]
     expect(metres == sorted(metres), f"{viewpoint}: objects: expected the nearest first: {metres}")
     for each in found.objects:
         what = f"{viewpoint}: {each.name[:20]!r}"
-        _line(what, each.name, MOST_NAME)
+        _line(what, each.name, protocol.MOST_NAME)
         expect(bool(each.name), f"{viewpoint}: an object without a name")
-        expect(0 <= each.distance <= NEAR_M, f"{what}: within 3 m, found {each.distance}")
+        expect(0 <= each.distance <= protocol.NEAR_M, f"{what}: within 3 m, found {each.distance}")
         expect(0 <= each.heading < 2 * math.pi, f"{what}: heading in [0, 2 pi): {each.heading}")
 
 
@@ -156,7 +144,7 @@ def _line(what: str, text: str, most: int) -> None:
     expect(not text or text.isprintable(), f"{what}: expected one line, found {text!r}")
 
 
-def _check_view(sensor: str, view: View) -> None:
+def _check_view(sensor: str, view: protocol.View) -> None:
     expect(sensor in _SENSORS, f"images: the protocol knows no sensor {sensor!r}")
     dimensions, kind = _SENSORS[sensor]
     shape, dtype = view.image.shape, view.image.dtype

@@ -20,20 +20,11 @@ from numpy.typing import NDArray
 from navloom.errors import SimulatorError
 from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene import Point3, Scene
+from navloom.sim import protocol
 from navloom.sim.captions import CaptionCache, captions_for
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.panorama.manifest import SensorSpec, ViewpointText
 from navloom.sim.panorama.panorama_cache import PanoramaCache, find_cache, open_cache
-from navloom.sim.protocol import (
-    THRESHOLD_M,
-    Captions,
-    CaptionSource,
-    Observation,
-    Pose,
-    RenderedView,
-    View,
-    check_no_physics,
-)
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 """Constants of glibc's malloc.h."""
@@ -56,11 +47,11 @@ def make(
     scene: Scene,
     *,
     folder: Path | str | None = None,
-    captions: CaptionSource | Path | str | None = None,
+    captions: protocol.CaptionSource | Path | str | None = None,
     views: int = 4,
     size: int = 512,
     physics: str = "off",
-    collision_threshold: float = THRESHOLD_M,
+    collision_threshold: float = protocol.THRESHOLD_M,
 ) -> PanoramaSimulator:
     """Make the simulator, for the registry.
 
@@ -80,7 +71,7 @@ def make(
         SimulatorError: physics is requested; no folder, or nothing of this scene in it; a manifest,
             image or cache of captions that is broken or of another scene.
     """
-    check_no_physics("the panorama simulator", physics, collision_threshold)
+    protocol.check_no_physics("the panorama simulator", physics, collision_threshold)
     if folder is None:
         raise SimulatorError(
             "The simulator 'panorama' reads pictures from a folder, and none was given: make one "
@@ -97,7 +88,7 @@ def make(
             captions = captions_for(scene, captions)
         return PanoramaSimulator(scene, boxes, captions)
     pictures = open_cache(root, scene)
-    words: CaptionSource = CachedCaptions(pictures)
+    words: protocol.CaptionSource = CachedCaptions(pictures)
     if isinstance(captions, (str, Path)):
         path = Path(captions)
         key = f"captions_on_panoramas:{path}:{root}"
@@ -132,7 +123,7 @@ class CachedCaptions:
     def __init__(self, cache: PanoramaCache) -> None:
         self._said = cache.words.viewpoints
 
-    def at(self, viewpoint: str) -> Captions:
+    def at(self, viewpoint: str) -> protocol.Captions:
         """Return the captions of a viewpoint."""
         return self._said[viewpoint].captions
 
@@ -142,7 +133,7 @@ class CachedCaptions:
         return next((each.description for each in ways if each.viewpoint == neighbour), "")
 
 
-class ViewOnDisk(RenderedView):
+class ViewOnDisk(protocol.RenderedView):
     """View whose image is read on each access and not stored in the view."""
 
     __slots__ = ("_read",)
@@ -177,7 +168,7 @@ class PanoramaSimulator(GraphSimulator):
         self,
         scene: Scene,
         pictures: ImageSource,
-        captions: CaptionSource,
+        captions: protocol.CaptionSource,
         said: Mapping[str, ViewpointText] | None = None,
     ) -> None:
         super().__init__(scene, captions)
@@ -188,7 +179,7 @@ class PanoramaSimulator(GraphSimulator):
         kinds = {shot.modality for shot in pictures.sensors}
         self.capabilities = (GraphSimulator.capabilities - {"change"}) | kinds
 
-    def change(self, scene: Scene) -> Mapping[str, Observation]:
+    def change(self, scene: Scene) -> Mapping[str, protocol.Observation]:
         """Refuse: the images show the unchanged scene.
 
         Raises:
@@ -199,11 +190,11 @@ class PanoramaSimulator(GraphSimulator):
             " embedded, or render the changed copy."
         )
 
-    def _observe(self, pose: Pose) -> Observation:
+    def _observe(self, pose: protocol.Pose) -> protocol.Observation:
         return replace(super()._observe(pose), images=self._images(pose.viewpoint or ""))
 
-    def _images(self, viewpoint: str) -> Mapping[str, tuple[View, ...]]:
-        views: dict[str, list[View]] = {}
+    def _images(self, viewpoint: str) -> Mapping[str, tuple[protocol.View, ...]]:
+        views: dict[str, list[protocol.View]] = {}
         eye = self._eyes.get(viewpoint, self.scene.viewpoint_by_id[viewpoint].position)
         for number, shot in enumerate(self._pictures.sensors):
             read = partial(self._pictures.read, viewpoint, number)

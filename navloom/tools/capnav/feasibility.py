@@ -90,11 +90,9 @@ def check_feasibility(
     graph = _graph(passages, compat_edges=compat_edges)
     if start not in graph or end not in graph or not nx.has_path(graph, start, end):
         return Feasibility(False, connected=False)
-    return Feasibility(
-        False,
-        blocking=_cut(graph, passages, start, end),
-        alternatives=_alternatives(graph, passages, start, end),
-    )
+    cut = _cut(graph, passages, start, end)
+    others = _alternatives(graph, passages, start, end)
+    return Feasibility(False, blocking=cut, alternatives=others)
 
 
 def path_once_open(
@@ -151,13 +149,11 @@ def _closure(
     return reached
 
 
-def _walk(
-    passages: Iterable[Passage], start: str, end: str, *, unlabelled: bool
-) -> tuple[str, ...]:
+def _walk(links: Iterable[Passage], start: str, end: str, *, unlabelled: bool) -> tuple[str, ...]:
     """Return the path of fewest passages; ties go to the one with fewest unlabelled passages."""
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from((start, end))
-    for p in passages:
+    for p in links:
         if p.traversable:
             graph.add_edge(p.a, p.b, weight=1.0)
         elif unlabelled and p.traversable is None:
@@ -198,13 +194,11 @@ def _alternatives(
     return tuple(tuple(passages[step] for step in sorted(each)) for each in kept)
 
 
-def _barriers(
-    graph: nx.DiGraph[str], start: str, end: str
-) -> Iterator[tuple[tuple[str, str], ...]]:
+def _barriers(net: nx.DiGraph[str], start: str, end: str) -> Iterator[tuple[tuple[str, str], ...]]:
     """Yield the blocked passages of each simple route."""
-    for nodes in islice(nx.shortest_simple_paths(graph, start, end), _MOST_ROUTES):
+    for nodes in islice(nx.shortest_simple_paths(net, start, end), _MOST_ROUTES):
         steps = pairwise(nodes)
-        yield tuple(step for step in steps if graph.edges[step]["blocked"])
+        yield tuple(step for step in steps if net.edges[step]["blocked"])
 
 
 KINDS = (

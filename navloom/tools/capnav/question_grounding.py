@@ -104,10 +104,8 @@ def _text_faults(question: Mapping[str, Any]) -> Iterator[Violation]:
         bare = said.replace(AGENT, "agent") if key in ("question", "reason") else said
         if _ODD.search(bare) or sanitize_line(bare, _MOST_TEXT) != bare:
             yield Violation("markup", f"{key} holds markup, links or headings: use plain words")
-        if phrases := find_phrases(stem(normalize(said)), load_lexicon().injection):
-            yield Violation(
-                "injection", f"{key} says {quote(phrases[0])}: speak of the scene alone"
-            )
+        if found := find_phrases(stem(normalize(said)), load_lexicon().injection):
+            yield Violation("injection", f"{key} says {quote(found[0])}: speak of the scene alone")
 
 
 def _node_faults(
@@ -281,10 +279,8 @@ def _by_items(
     strange = [w for w in left if w not in known.filler | known.building | known.attribute | about]
     there = f"{place} holds {list_names(places.items(place), near=said)}"
     if strange:
-        message = f"{key} names {quote(' '.join(strange))}, which is not there: {there}"
-        return DetailCheck("refused", "items", tuple(strange)), [
-            Violation("detail_not_there", message)
-        ]
+        why = f"{key} names {quote(' '.join(strange))}, which is not there: {there}"
+        return DetailCheck("refused", "items", tuple(strange)), [Violation("detail_not_there", why)]
     if not covered:
         fault = Violation("detail_no_item", f"{key} {quote(said)} names no item: {there}")
         return DetailCheck("refused", "items"), [fault]
@@ -293,10 +289,8 @@ def _by_items(
     unknown = tuple(w for w in left if w in known.attribute | known.building and w not in about)
     if fits and fits > 1 and not unknown:
         alone = list_names(list_landmarks(places, place), near=said)
-        message = (
-            f"{key} {quote(said)} may be each of {fits} in {place}: say which, or one of {alone}"
-        )
-        return DetailCheck("refused", "items", (), fits), [Violation("detail_alike", message)]
+        why = f"{key} {quote(said)} may be each of {fits} in {place}: say which, or one of {alone}"
+        return DetailCheck("refused", "items", (), fits), [Violation("detail_alike", why)]
     return DetailCheck("unverifiable" if unknown else "verified", "items", unknown, fits or 1), []
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import networkx as nx
 
 from navloom.errors import did_you_mean
-from navloom.scenes.distances import heading_to, metre_table, turn_between
+from navloom.scenes.distances import heading_to, metre_table, path_metres, turn_between
 from navloom.scenes.scene import Scene, distance_3d
 from navloom.tools.chat.place_query import NUMBERS
 from navloom.tools.chat.place_resolver import resolve_place
@@ -28,12 +27,6 @@ _WHICH_DOOR = ("other", *NUMBERS)
 _WIDE = math.radians(50)
 """The largest angle between a direction and a candidate that counts as that direction."""
 _STRAIGHT = math.radians(40)
-
-
-def path_metres(scene: Scene, way: Sequence[str]) -> float:
-    """Return the length of a path along viewpoints, in metres."""
-    at = scene.viewpoint_by_id
-    return round(sum(distance_3d(at[a].position, at[b].position) for a, b in pairwise(way)), 1)
 
 
 def path_to(now: RobotContext, place: Place) -> list[str]:

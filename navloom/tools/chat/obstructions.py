@@ -25,8 +25,6 @@ from navloom.tools.chat.places import Place, RobotContext
 
 NOTICED_M = 0.02
 """Contacts with less displacement (metres) are not reported."""
-BUMPED_M = 0.1
-"""From this displacement on (metres) a contact is a bump, below it a brush (VLNVerse 5.3)."""
 _MOST = 3
 _STEP_M = 0.5
 """A body that does not fit on a viewpoint may pass it within this distance (metres)."""

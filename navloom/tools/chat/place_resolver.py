@@ -11,14 +11,8 @@ import re
 from dataclasses import replace
 from typing import Any
 
+from navloom.scenes import lexicon
 from navloom.scenes.distances import cached_on_scene, metre_table
-from navloom.scenes.lexicon import (
-    canonical_words,
-    lexicon_words,
-    room_names,
-    room_types,
-    word_table,
-)
 from navloom.scenes.scene import Region, Scene
 from navloom.sim.caption_composer import join_words, label_phrase, with_article
 from navloom.tools.chat.obstructions import explain_barrier
@@ -193,9 +187,7 @@ def lookup_places(now: RobotContext, words: str) -> list[Place] | dict[str, Any]
     found = find_places(now, words)
     if isinstance(found, list) or "which" not in found:
         return found
-    records = [
-        {"kind": "thing", "id": each["place"], "name": each["name"]} for each in found["which"]
-    ]
+    records = [{"kind": "thing", "id": e["place"], "name": e["name"]} for e in found["which"]]
     places = [restore_place(now.scene, now.viewpoint, each) for each in records]
     return [place for place in places if place] or found
 
@@ -230,9 +222,7 @@ def _talked_of(now: RobotContext, wish: PlaceQuery) -> list[Place]:
         return []
     places = last_mentioned(now)
     if len(places) > 1 and not wish.other:
-        named = (
-            {place.id for place in match_places(scene, here, wish)} if wish.head else set(places)
-        )
+        named = {p.id for p in match_places(scene, here, wish)} if wish.head else set(places)
         fit = [p for p in places.values() if p.id in named and fits_query(scene, here, p, wish)]
         return sorted(fit, key=lambda place: place.metres)
     if wish.head:
@@ -260,7 +250,7 @@ def _in_room_of_name(now: RobotContext, wish: PlaceQuery) -> list[Place]:
 
 def _named_among(now: RobotContext, wish: PlaceQuery) -> list[Place]:
     """Return the places named by the words that are left without common English words."""
-    here = scene_vocabulary(now.scene) | lexicon_words()
+    here = scene_vocabulary(now.scene) | lexicon.lexicon_words()
     names = tuple(w for w in wish.head if {w, lemma_of(w)} & here or not is_english(w))
     bare = replace(wish, head=names)
     if not names or names == wish.head or bare.any_room:
@@ -381,7 +371,7 @@ def _in(scene: Scene, place: Place) -> str:
 
 MOST_ALIKE = 3
 _SHORTEST = 3
-_SYNONYMS = canonical_words("chat_synonyms")
+_SYNONYMS = lexicon.canonical_words("chat_synonyms")
 
 
 def correct_spelling(scene: Scene, words: str) -> str | None:
@@ -403,21 +393,21 @@ def correct_spelling(scene: Scene, words: str) -> str | None:
 
 def _mended(scene: Scene, word: str) -> str:
     here = scene_vocabulary(scene)
-    rows = word_table("chat_alike").values()
-    known = {word, lemma_of(word)} & (here | lexicon_words()) or any(
+    rows = lexicon.word_table("chat_alike").values()
+    known = {word, lemma_of(word)} & (here | lexicon.lexicon_words()) or any(
         word in r.split() for r in rows
     )
     if known or is_stop_word(word) or is_english(word) or len(word) < _SHORTEST or word.isdigit():
         return word
-    return correct_word(word, here | lexicon_words(), preferred=here) or word
+    return correct_word(word, here | lexicon.lexicon_words(), preferred=here) or word
 
 
 @cached_on_scene
 def scene_vocabulary(scene: Scene) -> frozenset[str]:
     """Return every word in the names of this scene's rooms and items, synonyms included."""
     here = {word for _, name in item_names(scene) for word in name}
-    typed = {each for region in scene.regions for each in room_types(region.label)}
-    for name in [*room_names(typed), *(label_phrase(region) for region in scene.regions)]:
+    typed = {each for region in scene.regions for each in lexicon.room_types(region.label)}
+    for name in [*lexicon.room_names(typed), *(label_phrase(region) for region in scene.regions)]:
         here.update(split_words(name))
     here.update(word for word, head in _SYNONYMS.items() if head in here)
     return frozenset(word for word in here if len(word) >= _SHORTEST)
@@ -451,12 +441,8 @@ def similar_places(scene: Scene, here: str, wish: PlaceQuery) -> list[Place]:
 
 def _same_row(head: tuple[str, ...]) -> list[tuple[str, ...]]:
     """Return the other names in the rows of a name, or in those of its last word."""
-    for said in (
-        "_".join(head),
-        "_".join(lemma_of(word) for word in head),
-        *map(lemma_of, head[-1:]),
-    ):
-        rows = [row.split() for row in word_table("chat_alike").values()]
+    for said in ("_".join(head), "_".join(lemma_of(w) for w in head), *map(lemma_of, head[-1:])):
+        rows = [row.split() for row in lexicon.word_table("chat_alike").values()]
         fit = [row for row in rows if said in row]
         if fit:
             return [tuple(name.split("_")) for row in fit for name in row if name != said]
@@ -541,11 +527,9 @@ def recent_mentions(now: RobotContext) -> list[Place]:
 
 
 def _all_of(now: RobotContext, words: str) -> list[Place]:
-    return (
-        []
-        if _HERE_ALONE.match(words)
-        else match_places(now.scene, now.viewpoint, parse_query(words))
-    )
+    if _HERE_ALONE.match(words):
+        return []
+    return match_places(now.scene, now.viewpoint, parse_query(words))
 
 
 def _rooms_but(now: RobotContext, but: set[str | None]) -> list[Place]:

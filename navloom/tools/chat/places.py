@@ -17,14 +17,8 @@ from typing import Any, Literal, TypeAlias
 import shapely
 
 from navloom.errors import UsageError
+from navloom.scenes import distances
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
-from navloom.scenes.distances import (
-    cached_on_scene,
-    heading_to,
-    metre_table,
-    scene_cached,
-    turn_between,
-)
 from navloom.scenes.lexicon import canonical_words, room_types, word_table
 from navloom.scenes.scene import Item, Region, Scene, Viewpoint, distance_2d
 from navloom.sim.caption_composer import label_phrase
@@ -123,7 +117,7 @@ def is_room(scene: Scene, head: tuple[str, ...]) -> bool:
     return bool(_rooms(scene, head))
 
 
-@cached_on_scene
+@distances.cached_on_scene
 def item_names(scene: Scene) -> list[tuple[Item, tuple[str, ...]]]:
     """Return every item with the words of its name, structures last."""
     items = sorted(scene.items, key=lambda item: item.kind == "structure")
@@ -148,7 +142,7 @@ def _things(scene: Scene, head: tuple[str, ...]) -> list[Item]:
     return [*fits[0], *fits[1]] or fits[2]
 
 
-@cached_on_scene
+@distances.cached_on_scene
 def _numbered(scene: Scene) -> Mapping[str, Item]:
     """Return items by their ids as plain words run together: ``shoe2``."""
     return {"".join(split_words(item.id)): item for item in scene.items}
@@ -170,7 +164,7 @@ def room_viewpoint(scene: Scene, here: str, region: Region) -> tuple[str | None,
 def _nearest_reached(
     scene: Scene, here: str, stands: Sequence[Viewpoint], point: tuple[float, float, float]
 ) -> tuple[str | None, float]:
-    table = metre_table(scene, "3d")
+    table = distances.metre_table(scene, "3d")
     reached = [v for v in stands if math.isfinite(table.distance(here, v.id))]
     if not reached:
         return None, math.inf
@@ -192,7 +186,7 @@ def _thing_place(scene: Scene, here: str, item: Item) -> Place:
     viewpoint, metres = _nearest_reached(scene, here, stands, item.position)
     face = None
     if viewpoint is not None:
-        face = heading_to(scene.viewpoint_by_id[viewpoint].position, item.position)
+        face = distances.heading_to(scene.viewpoint_by_id[viewpoint].position, item.position)
     name = item.prompt_name.replace("_", " ")[:60]
     return Place("thing", item.id, name, item.region, viewpoint, metres, face)
 
@@ -246,14 +240,11 @@ def match_places(scene: Scene, here: str, wish: PlaceQuery) -> list[Place]:
         found = _named(scene, here, wish)
     kept = [place for place in found if fits_query(scene, here, place, wish)]
     if wish.near and wish.beside and not kept:
-        kept = _by(
-            scene, [p for p in found if fits_query(scene, here, p, replace(wish, beside=()))], wish
-        )
+        alone = replace(wish, beside=())
+        kept = _by(scene, [p for p in found if fits_query(scene, here, p, alone)], wish)
     if wish.beyond and len(kept) > 1:
-        table, rooms = (
-            metre_table(scene, "3d"),
-            {r.id for each in wish.beside for r in _rooms(scene, each)},
-        )
+        table = distances.metre_table(scene, "3d")
+        rooms = {r.id for each in wish.beside for r in _rooms(scene, each)}
         at = scene.viewpoint_by_id
         kept = [
             place
@@ -301,7 +292,7 @@ def _named(scene: Scene, here: str, wish: PlaceQuery) -> list[Place]:
 
 def _by(scene: Scene, found: list[Place], wish: PlaceQuery) -> list[Place]:
     """Return the place with the shortest path to the query's landmark, if none lies next to it."""
-    table = metre_table(scene, "3d")
+    table = distances.metre_table(scene, "3d")
     ends = [
         p.viewpoint for p in match_places(scene, scene.viewpoints[0].id, PlaceQuery(wish.beside[0]))
     ]
@@ -318,7 +309,7 @@ def restore_place(scene: Scene, here: str, record: Mapping[str, Any]) -> Place |
     """Restore a place from its record, with its path from here; None where it is gone."""
     if record["kind"] == "spot":
         region = scene.viewpoint_by_id[record["id"]].region
-        metres = metre_table(scene, "3d").distance(here, record["id"])
+        metres = distances.metre_table(scene, "3d").distance(here, record["id"])
         return Place("spot", record["id"], record["name"], region, record["id"], metres)
     if record["id"] in scene.region_by_id:
         return _room_place(scene, here, scene.region_by_id[record["id"]])
@@ -404,7 +395,7 @@ def rooms_opposite(scene: Scene, region: str) -> list[str]:
 
 def adjacent_rooms(scene: Scene, region: str) -> list[str]:
     """Return the ids of the rooms that a room is linked to."""
-    graph = scene_cached(scene, "chat_region_graph", scene.region_graph)
+    graph = distances.scene_cached(scene, "chat_region_graph", scene.region_graph)
     return sorted(graph[region]) if region in graph else []
 
 
@@ -476,7 +467,7 @@ class RobotContext:
 
 def relative_side(now: RobotContext, heading: float) -> str:
     """Return the side on which a heading lies for the robot: ahead, left, right or behind."""
-    return SIDES[direction_of(turn_between(now.heading, heading))]
+    return SIDES[direction_of(distances.turn_between(now.heading, heading))]
 
 
 def unique_name(scene: Scene, place: str) -> str:
@@ -497,7 +488,7 @@ def unique_name(scene: Scene, place: str) -> str:
     return _plainest_name(scene, place)
 
 
-@cached_on_scene
+@distances.cached_on_scene
 def _plainest_name(scene: Scene, place: str) -> str:
     names = [*_names_of(scene, place)]
     return next((name for name in names if _means(scene, name, place)), names[-1])
@@ -520,7 +511,7 @@ def _names_of(scene: Scene, place: str) -> Iterator[str]:
     yield place
 
 
-@cached_on_scene
+@distances.cached_on_scene
 def _alike(scene: Scene) -> Counter[tuple[str, str | None]]:
     """Count the items of each name, in the whole scene (None) and by room."""
     return Counter(

@@ -32,11 +32,11 @@ from typing import Any, TypeAlias
 
 from langchain_core.tools import BaseTool, StructuredTool
 
-from navloom.scenes.distances import heading_to, metre_table
+from navloom.scenes.distances import heading_to, metre_table, path_metres
 from navloom.scenes.scene import Item, distance_2d
 from navloom.sim.protocol import Captions
 from navloom.tools.chat import directions
-from navloom.tools.chat.directions import path_metres, path_to
+from navloom.tools.chat.directions import path_to
 from navloom.tools.chat.place_query import parse_query, split_words
 from navloom.tools.chat.place_resolver import lookup_places, other_places, resolve_place
 from navloom.tools.chat.places import (
@@ -246,11 +246,9 @@ class _Tools:
         now = self._now
         if not now.begun:
             return _told({"error": "The robot has not walked yet: there is nowhere to go back to."})
-        viewpoint = now.begun[-min(max(walks, 1), len(now.begun))]
-        region = now.scene.viewpoint_by_id[viewpoint].region
-        return self._walk(
-            Place("spot", viewpoint, room_name(now.scene, region), region, viewpoint, 0)
-        )
+        place = now.begun[-min(max(walks, 1), len(now.begun))]
+        room = now.scene.viewpoint_by_id[place].region
+        return self._walk(Place("spot", place, room_name(now.scene, room), room, place, 0))
 
     def go_on(self) -> Done:
         """Walk on to where a walk was going when it was stopped. Where none was stopped, go one

@@ -319,10 +319,7 @@ def valid_steps(scene: Scene) -> list[str]:
         names = dict.fromkeys([*objects, *item_names(scene, region.id, "asset")])
         moves += [f"Move_to('{name}_{number}')" for name in names]
         things |= dict.fromkeys(objects)
-    return [
-        *dict.fromkeys(moves),
-        *(f"{do}('{name}')" for do in ("Grab", "Release") for name in things),
-    ]
+    return [*dict.fromkeys(moves), *(f"{do}('{n}')" for do in ("Grab", "Release") for n in things)]
 
 
 @cached_on_scene

@@ -20,13 +20,8 @@ from typing import Any
 from navloom.errors import UsageError
 from navloom.scenes.scene import Scene
 from navloom.tools.model_output import Violation
+from navloom.tools.navcraft import direct_rules, relay_task, task_paths
 from navloom.tools.navcraft.direct_plan import DirectPlan
-from navloom.tools.navcraft.direct_rules import (
-    COORDINATION,
-    coordination_faults,
-    has_many_regions,
-    steps_in_bounds,
-)
 from navloom.tools.navcraft.relay import (
     RelayChoice,
     RobotName,
@@ -34,20 +29,7 @@ from navloom.tools.navcraft.relay import (
     guard_violations,
 )
 from navloom.tools.navcraft.relay_schedule import schedule_relay
-from navloom.tools.navcraft.relay_task import (
-    HOLDS_NOTHING,
-    LEAST_GAIN,
-    RelayTask,
-    can_hold,
-    cannot_place_text,
-)
 from navloom.tools.navcraft.schedule import RobotStop, Spell
-from navloom.tools.navcraft.task_paths import (
-    SoloTask,
-    read_solo_task,
-    shortest_path,
-    solo_task_answer,
-)
 
 NOT_EFFICIENT = "not_efficient"
 NO_TASK = "no_task"
@@ -85,12 +67,12 @@ class Workload:
     @property
     def no_sooner_than_robot_1(self) -> bool:
         """True if robot_1 alone would be as fast."""
-        return self.makespan_s >= self.solo_s - LEAST_GAIN
+        return self.makespan_s >= self.solo_s - relay_task.LEAST_GAIN
 
     @property
     def no_sooner_than_best(self) -> bool:
         """True if the better placed robot alone would be as fast."""
-        return self.makespan_s >= self.best_alone_s - LEAST_GAIN
+        return self.makespan_s >= self.best_alone_s - relay_task.LEAST_GAIN
 
     def record(self) -> dict[str, Any]:
         """Return the workload as JSON."""
@@ -136,11 +118,11 @@ def workload_of(plan: DirectPlan, scene: Scene) -> Workload | None:
     return Workload(metres, planned.makespan_s, both, **alone)
 
 
-def _task(plan: DirectPlan, scene: Scene) -> RelayTask | None:
+def _task(plan: DirectPlan, scene: Scene) -> relay_task.RelayTask | None:
     if plan.errand is None:
         return None
     try:
-        return RelayTask(scene, *plan.errand)
+        return relay_task.RelayTask(scene, *plan.errand)
     except UsageError:
         return None
 
@@ -166,14 +148,14 @@ def stage_violations(plan: DirectPlan, scene: Scene, *, tau: int = 2) -> list[Vi
     if errand is None or relay is None:
         said = "no errand of a relay follows from the steps"
         return [Violation(NO_TASK, said)]
-    told = solo_task_answer(errand, shortest_path(scene, errand))
-    _, wrong = read_solo_task(told, scene, tau=tau)
+    told = task_paths.solo_task_answer(errand, task_paths.shortest_path(scene, errand))
+    _, wrong = task_paths.read_solo_task(told, scene, tau=tau)
     task = _task(plan, scene)
     if task is None:
         return wrong or [Violation(NO_TASK, "a thing of the errand is not there")]
-    if not can_hold(errand.end_asset, errand.object):
-        said = cannot_place_text(errand.end_asset, errand.end, errand.object)
-        wrong.append(Violation(HOLDS_NOTHING, said))
+    if not relay_task.can_hold(errand.end_asset, errand.object):
+        said = relay_task.cannot_place_text(errand.end_asset, errand.end, errand.object)
+        wrong.append(Violation(relay_task.HOLDS_NOTHING, said))
     wrong += guard_violations(task, *relay[:3])
     if wrong:
         return wrong
@@ -193,19 +175,19 @@ def direct_record(plan: DirectPlan, scene: Scene, *, tau: int = 2) -> dict[str, 
         prompts contradict themselves.
     """
     wrong = stage_violations(plan, scene, tau=tau)
-    codes = {fault.code for fault in coordination_faults(plan, scene)}
+    codes = {fault.code for fault in direct_rules.coordination_faults(plan, scene)}
     work = workload_of(plan, scene)
     written = any(plan.paths.values())
     return {
         "valid": not wrong,
         "invalid_because": [*dict.fromkeys(each.code for each in wrong)],
         "work": None if work is None else work.record(),
-        **{code: code in codes for code in COORDINATION},
+        **{code: code in codes for code in direct_rules.COORDINATION},
         "path_written": written,
-        "many_regions": has_many_regions(plan),
+        "many_regions": direct_rules.has_many_regions(plan),
         "regions": sorted(plan.regions),
         "steps": plan.written,
-        "steps_in_bounds": steps_in_bounds(plan),
+        "steps_in_bounds": direct_rules.steps_in_bounds(plan),
     }
 
 
@@ -222,10 +204,10 @@ def check_direct_relay(scene: Scene, asked: Mapping[str, str]) -> dict[str, Any]
         whose names do not exist, ``{"efficient": False, "error": ...}``.
     """
     start, target, end = (asked[f"{part}_region"] for part in ("start", "target", "end"))
-    errand = SoloTask(start, target, asked["object"], end, asked["end_asset"])
+    errand = task_paths.SoloTask(start, target, asked["object"], end, asked["end_asset"])
     relay = RelayChoice(*(asked[name] for name in RelayChoice._fields))
     try:
-        task = RelayTask(scene, *errand)
+        task = relay_task.RelayTask(scene, *errand)
     except UsageError as error:
         return {"efficient": False, "error": str(error)}
     return check_collab_path_efficient(task, *relay)

@@ -151,10 +151,8 @@ def _wrong_steps(plan: DirectPlan, robot: RobotName, scene: Scene) -> Iterator[V
 def _is_there(
     step: PlanStep, place: MoveTarget, robot: RobotName, plan: DirectPlan, scene: Scene
 ) -> bool:
-    brought = (c for c in plan.carries if c.robot != robot and c.thing == step.name)
-    return step.name in item_names(scene, place.region, "object") or any(
-        carry.put == place for carry in brought
-    )
+    brought = {c.put for c in plan.carries if c.robot != robot and c.thing == step.name}
+    return place in brought or step.name in item_names(scene, place.region, "object")
 
 
 def _unlike(plan: DirectPlan, scene: Scene) -> Iterator[Violation]:

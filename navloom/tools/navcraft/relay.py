@@ -21,19 +21,13 @@ from pydantic import Field
 from navloom.scenes.distances import cached_on_scene
 from navloom.scenes.scene import Scene, prompt_name
 from navloom.tools.model_output import AnswerPart, Violation, object_schema, quote, read_part
+from navloom.tools.navcraft import task_paths
 from navloom.tools.navcraft.relay_task import (
     HELPER,
     HelperStart,
     RelayTask,
     TransferPlace,
     item_not_found,
-)
-from navloom.tools.navcraft.task_paths import (
-    MAX_QUOTED,
-    SoloTask,
-    fetch_sentence,
-    parse_fetch_asset,
-    region_not_found,
 )
 
 CollabType = Literal["Type-A1", "Type-A2"]
@@ -102,7 +96,8 @@ def check_collab_path_efficient(
             return _refusal(" ".join(reason.message for reason in reasons))
     if collab_type not in _LEGS:
         return _refusal(
-            f"collab_type {collab_type[:MAX_QUOTED]!r} is not known: use 'Type-A1' or 'Type-A2'."
+            f"collab_type {collab_type[: task_paths.MAX_QUOTED]!r} is not known:"
+            " use 'Type-A1' or 'Type-A2'."
         )
     return _compared(task, helper, transfer, collab_type)
 
@@ -137,11 +132,13 @@ def guard_violations(
     reasons = list(task.broken)
     helper = task.helpers.get(robot_2_start_region)
     if helper is None:
-        said = region_not_found(task.scene, robot_2_start_region, argument="robot_2_start_region")
+        said = task_paths.region_not_found(
+            task.scene, robot_2_start_region, argument="robot_2_start_region"
+        )
         reasons.append(Violation("unknown_region", said))
     transfer = find_transfer(task, transfer_region, transfer_asset)
     if transfer_region not in task.scene.region_by_id:
-        said = region_not_found(task.scene, transfer_region, argument="transfer_region")
+        said = task_paths.region_not_found(task.scene, transfer_region, argument="transfer_region")
         reasons.append(Violation("unknown_region", said))
     elif transfer is None:
         said = item_not_found(task.scene, transfer_region, transfer_asset, "asset")
@@ -165,10 +162,8 @@ def find_transfer(task: RelayTask, region: str, asset: str) -> TransferPlace | N
     return found
 
 
-def _next_door(
-    task: RelayTask, helper: HelperStart, transfer: TransferPlace
-) -> Iterator[Violation]:
-    for what, region in (("target", task.target_region), ("transfer", transfer.region)):
+def _next_door(task: RelayTask, helper: HelperStart, place: TransferPlace) -> Iterator[Violation]:
+    for what, region in (("target", task.target_region), ("transfer", place.region)):
         if region in helper.neighbours:
             yield Violation(
                 f"helper_next_to_{what}",
@@ -259,11 +254,11 @@ class RelayAnswer(AnswerPart):
     @property
     def choice(self) -> RelayChoice:
         """The four choices; the asset is the fetching robot's, ``UNNAMED`` if not parsed."""
-        asset = parse_fetch_asset(getattr(self.instructions, roles_of(self.type)[0]))
+        asset = task_paths.parse_fetch_asset(getattr(self.instructions, roles_of(self.type)[0]))
         return RelayChoice(self.starts.robot_2, self.transfer_region, asset or UNNAMED, self.type)
 
 
-def relay_answer(errand: SoloTask, relay: RelayChoice) -> dict[str, Any]:
+def relay_answer(errand: task_paths.SoloTask, relay: RelayChoice) -> dict[str, Any]:
     """Return the A.11.1 answer that describes a relay, as JSON: its templates, filled in."""
     obj, asset, there = errand.object, relay.transfer_asset, relay.transfer_region
     handoff, grab, release = _move_to(asset, there), f"Grab('{obj}')", f"Release('{obj}')"
@@ -277,7 +272,7 @@ def relay_answer(errand: SoloTask, relay: RelayChoice) -> dict[str, Any]:
             "Collaborative type": relay.collab_type,
             "Transfer region": there,
             "Subtask instruction": {
-                fetcher: fetch_sentence(obj, errand.target, asset, there),
+                fetcher: task_paths.fetch_sentence(obj, errand.target, asset, there),
                 deliverer: f"Take the {obj} from the {asset} in {there} "
                 f"to the {errand.end_asset} in {errand.end}.",
             },
@@ -318,7 +313,7 @@ def relay_answer_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
 
 
 def read_relay(
-    answer: dict[str, Any], scene: Scene, errand: SoloTask, confirmed: RelayChoice | None
+    answer: dict[str, Any], scene: Scene, errand: task_paths.SoloTask, confirmed: RelayChoice | None
 ) -> tuple[RelayAnswer | None, list[Violation]]:
     """Validate an answer's form, then that it is the confirmed relay in the exact templates.
 
@@ -357,13 +352,13 @@ def _unknown_regions(plan: RelayAnswer, scene: Scene) -> Iterator[Violation]:
         ('phase_2 "Transfer region"', plan.transfer_region),
     ):
         if region not in scene.region_by_id:
-            said = region_not_found(scene, region, argument='"phase_2"')
+            said = task_paths.region_not_found(scene, region, argument='"phase_2"')
             found = f"{region!r} is not a region of {scene.uri}"
             yield Violation("unknown_region", said, where, found)
 
 
 def _other_relay(
-    plan: RelayAnswer, errand: SoloTask, confirmed: RelayChoice
+    plan: RelayAnswer, errand: task_paths.SoloTask, confirmed: RelayChoice
 ) -> Iterator[Violation]:
     for name, said, wanted, code in (
         ("robot_1 start", plan.starts.robot_1, errand.start, "wrong_start"),
@@ -381,7 +376,7 @@ def _other_relay(
 
 
 def _wrong_words(
-    plan: RelayAnswer, errand: SoloTask, confirmed: RelayChoice
+    plan: RelayAnswer, errand: task_paths.SoloTask, confirmed: RelayChoice
 ) -> Iterator[Violation]:
     wanted = relay_answer(errand, confirmed)["phase_2"]
     for robot in ("robot_1", "robot_2"):

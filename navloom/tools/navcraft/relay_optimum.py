@@ -274,9 +274,7 @@ def recommend(
         ranking = ranking[kept[ranking]]
     firsts = np.sort(np.unique(keys[ranking], return_index=True)[1])[:k]
     found = [relays.relay(int(ranking[first])) for first in firsts]
-    return [
-        Recommendation(_choice(relay, what), relay, _reasons(relay, relays.task)) for relay in found
-    ]
+    return [Recommendation(_choice(r, what), r, _reasons(r, relays.task)) for r in found]
 
 
 def _choice(relay: Relay, what: Choice) -> str:

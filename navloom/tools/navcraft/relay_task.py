@@ -35,15 +35,7 @@ from navloom.scenes.lexicon import ROOM_TYPES, lookup_forms, room_types
 from navloom.scenes.safe_files import read_yaml
 from navloom.scenes.scene import Item, ItemKind, Scene, prompt_name
 from navloom.tools.model_output import Violation
-from navloom.tools.navcraft.task_paths import (
-    MAX_QUOTED,
-    Anchor,
-    MetricGraph,
-    SoloTask,
-    metric_graph,
-    region_not_found,
-    shortest_path,
-)
+from navloom.tools.navcraft import task_paths
 
 SHORTEST_SIDE = 0.30
 """Metres: minimum width of a usable surface (our rule)."""
@@ -79,7 +71,7 @@ class TransferPlace:
     region: str
     name: str
     item: Item
-    anchor: Anchor | None
+    anchor: task_paths.Anchor | None
     viewpoint: int
     spur: float
     from_start: float
@@ -107,7 +99,7 @@ class HelperStart:
     """
 
     region: str
-    anchor: Anchor | None
+    anchor: task_paths.Anchor | None
     row: list[float]
     to_object: float
     neighbours: frozenset[str]
@@ -141,13 +133,15 @@ class RelayTask:
     end_region: str
     end_asset: str
     meant: frozenset[str] = frozenset()
-    over: MetricGraph | None = None
+    over: task_paths.MetricGraph | None = None
 
     def __post_init__(self) -> None:
         for argument in ("start_region", "target_region", "end_region"):
             if getattr(self, argument) not in self.scene.region_by_id:
                 raise UsageError(
-                    region_not_found(self.scene, getattr(self, argument), argument=argument)
+                    task_paths.region_not_found(
+                        self.scene, getattr(self, argument), argument=argument
+                    )
                 )
         wanted: tuple[tuple[str, str, ItemKind], ...] = (
             (self.target_region, self.object_name, "object"),
@@ -158,9 +152,9 @@ class RelayTask:
                 raise UsageError(item_not_found(self.scene, region, name, kind))
 
     @cached_property
-    def graph(self) -> MetricGraph:
+    def graph(self) -> task_paths.MetricGraph:
         """G+ of the scene."""
-        return self.over or metric_graph(self.scene)
+        return self.over or task_paths.metric_graph(self.scene)
 
     @property
     def object_item(self) -> Item:
@@ -173,17 +167,17 @@ class RelayTask:
         return self._pair[1]
 
     @property
-    def start_anchor(self) -> Anchor | None:
+    def start_anchor(self) -> task_paths.Anchor | None:
         """Start anchor of robot_1; None if its region has no viewpoint."""
         return self.graph.starts.get(self.start_region)
 
     @property
-    def object_anchor(self) -> Anchor | None:
+    def object_anchor(self) -> task_paths.Anchor | None:
         """Anchor of the object on G+; None if it has none."""
         return self.graph.items.get(self.object_item.id)
 
     @property
-    def end_anchor(self) -> Anchor | None:
+    def end_anchor(self) -> task_paths.Anchor | None:
         """Anchor of the end asset on G+; None if it has none."""
         return self.graph.items.get(self.end_item.id)
 
@@ -271,7 +265,7 @@ class RelayTask:
         found = [i for i in self.scene.items_in(region, kind) if i.prompt_name == wanted]
         return [item for item in found if item.id in self.meant] or found
 
-    def _metres(self, a: Anchor | None, b: Anchor | None) -> float:
+    def _metres(self, a: task_paths.Anchor | None, b: task_paths.Anchor | None) -> float:
         return math.inf if a is None or b is None else self.graph.distance(a, b)
 
     def _linked(self, a: str, b: str) -> bool:
@@ -284,25 +278,23 @@ class RelayTask:
         usable = [item for item in items if has_usable_surface(self.scene, item)]
 
         def carried(item: Item) -> tuple[float, str]:
-            anchor = self.graph.items.get(item.id)
-            metres = self._metres(self.object_anchor, anchor) + self._metres(
-                anchor, self.end_anchor
-            )
+            via = self.graph.items.get(item.id)
+            metres = self._metres(self.object_anchor, via) + self._metres(via, self.end_anchor)
             return metres, item.id
 
         item = min(usable or items, key=carried)
-        anchor = self.graph.items.get(item.id)
-        from_start = self._metres(self.start_anchor, anchor)
+        via = self.graph.items.get(item.id)
+        from_start = self._metres(self.start_anchor, via)
         return TransferPlace(
             region=region,
             name=name,
             item=item,
-            anchor=anchor,
-            viewpoint=anchor.viewpoint if anchor else -1,
-            spur=anchor.spur if anchor else math.inf,
+            anchor=via,
+            viewpoint=via.viewpoint if via else -1,
+            spur=via.spur if via else math.inf,
             from_start=from_start,
-            from_object=self._metres(self.object_anchor, anchor),
-            to_end=self._metres(anchor, self.end_anchor),
+            from_object=self._metres(self.object_anchor, via),
+            to_end=self._metres(via, self.end_anchor),
             broken=tuple(self._transfer_faults(region, name, bool(usable), from_start)),
         )
 
@@ -359,7 +351,7 @@ class RelayTask:
         )
 
     def _helper_faults(
-        self, region: str, anchor: Anchor | None, to_object: float
+        self, region: str, anchor: task_paths.Anchor | None, to_object: float
     ) -> Iterable[Violation]:
         hops = hop_table(self.scene).distance(self.start_region, region)
         change = "Choose another robot_2_start_region."
@@ -414,7 +406,7 @@ def has_usable_surface(scene: Scene, item: Item) -> bool:
 
 def item_not_found(scene: Scene, region: str, name: str, kind: ItemKind) -> str:
     """Return a message that a region holds no item of that name and kind, and which it holds."""
-    asked = name[:MAX_QUOTED]
+    asked = name[: task_paths.MAX_QUOTED]
     known = list(dict.fromkeys(i.prompt_name for i in scene.items_in(region, kind)))
     if not known:
         return f"{region} has no {kind} {asked!r}: it has no {kind} at all."
@@ -456,7 +448,7 @@ class Plausibility(NamedTuple):
     on: float
 
 
-def solo_task_quality(scene: Scene, errand: SoloTask) -> dict[str, Any]:
+def solo_task_quality(scene: Scene, errand: task_paths.SoloTask) -> dict[str, Any]:
     """Return the quality of a valid single-robot task as JSON; docs/dataset.md lists the keys.
 
     Args:
@@ -475,7 +467,7 @@ def solo_task_quality(scene: Scene, errand: SoloTask) -> dict[str, Any]:
     things = _rooms_of(scene, "object", errand.object)
     places = _rooms_of(scene, "asset", errand.end_asset)
     objects, assets = things.count(errand.target), places.count(errand.end)
-    steps = [step.split(" -> ") for step in shortest_path(scene, errand)]
+    steps = [step.split(" -> ") for step in task_paths.shortest_path(scene, errand)]
     kinds = {frozenset((link.a, link.b)): link.kind for link in scene.links}
     doors = sum(kinds[frozenset(step)] == "door" for step in steps)
     floors = {scene.region_by_id[room].floor for room in (errand.start, *(b for _, b in steps))}

@@ -395,9 +395,7 @@ def _nearest(point: Point3, viewpoints: tuple[Viewpoint, ...]) -> list[tuple[Vie
         ((viewpoint, distance_2d(viewpoint.position, point)) for viewpoint in viewpoints),
         key=lambda pair: pair[1],
     )
-    return [
-        (viewpoint, metres) for viewpoint, metres in far[:_MOST_TYING] if metres <= far[0][1] + _TIE
-    ]
+    return [(v, m) for v, m in far[:_MOST_TYING] if m <= far[0][1] + _TIE]
 
 
 MOST_PATH = 400

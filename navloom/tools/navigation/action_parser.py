@@ -186,15 +186,13 @@ def _whole(value: Any) -> int | None:
     return int(said) if re.fullmatch(r"[0-9]{1,6}", said) else None
 
 
-def _move(
-    number: int, options: Sequence[MoveOption], ask: bool, how: str = _FORMAT
-) -> ParsedAction:
-    for option in options:
+def _move(number: int, moves: Sequence[MoveOption], ask: bool, how: str = _FORMAT) -> ParsedAction:
+    for option in moves:
         if option.id == number:
             return _to(option)
     shown = str(number) if abs(number) < 10**6 else "that number"
     raise ActionError(
-        "invalid_option", f"Option {shown} is not there. {_offered(options, ask)} {how}"
+        "invalid_option", f"Option {shown} is not there. {_offered(moves, ask)} {how}"
     )
 
 

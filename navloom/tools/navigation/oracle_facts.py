@@ -22,15 +22,7 @@ from itertools import pairwise
 from typing import Literal, TypedDict
 
 from navloom.errors import UsageError, did_you_mean
-from navloom.scenes.distances import (
-    cached_on_scene,
-    elevation_to,
-    heading_to,
-    metre_table,
-    scene_cached,
-    turn_between,
-    up_or_down,
-)
+from navloom.scenes import distances
 from navloom.scenes.scene import UNKNOWN, Point3, Scene, distance_2d, distance_3d, prompt_name
 from navloom.sim.protocol import CaptionSource
 from navloom.tools.model_output import sanitize_line
@@ -131,8 +123,8 @@ def route_facts(
         reachable=bool(way),
         direction=direction_of(pose.turn_to(ahead)) if ahead else None,
         turn=_turn_words(pose.turn_to(ahead)) if ahead else None,
-        next_m=_metres(scene, way[:2]) if ahead else None,
-        distance_m=_metres(scene, way) if way else None,
+        next_m=distances.path_metres(scene, way[:2]) if ahead else None,
+        distance_m=distances.path_metres(scene, way) if way else None,
         up_down=pose.climb_to(ahead) if ahead else "level",
         next_region=regions[0] if regions else None,
         regions_ahead=regions[:_MOST_REGIONS],
@@ -197,12 +189,10 @@ def check_viewpoints(scene: Scene, named: Iterable[str]) -> None:
     Raises:
         UsageError: an unknown viewpoint.
     """
-    known = metre_table(scene, "3d").index
+    ids = distances.metre_table(scene, "3d").index
     for name in named:
-        if name not in known:
-            raise UsageError(
-                f"the scene has no viewpoint '{name[:80]}'.{did_you_mean(name, known)}"
-            )
+        if name not in ids:
+            raise UsageError(f"the scene has no viewpoint '{name[:80]}'.{did_you_mean(name, ids)}")
 
 
 def path_to_goal(
@@ -214,7 +204,7 @@ def path_to_goal(
         UsageError: a viewpoint that the scene does not have.
     """
     check_viewpoints(scene, (viewpoint, *goals, *path))
-    table = metre_table(scene, "3d")
+    table = distances.metre_table(scene, "3d")
     if not goals:
         return []
     if viewpoint in goals:
@@ -226,7 +216,7 @@ def path_to_goal(
 
 
 def _walkable(scene: Scene, path: Sequence[str]) -> bool:
-    edges = scene_cached(
+    edges = distances.scene_cached(
         scene, "guide_edges", lambda: {frozenset((edge.a, edge.b)) for edge in scene.edges}
     )
     return all(frozenset(hop) in edges for hop in pairwise(path))
@@ -248,12 +238,12 @@ class _Pose:
         # Between viewpoints above one another no turn is defined: go straight on.
         if distance_2d(self.at, there) < 1e-6:
             return 0.0
-        return turn_between(self.heading, heading_to(self.at, there))
+        return distances.turn_between(self.heading, distances.heading_to(self.at, there))
 
     def climb_to(self, other: str) -> Level:
         """Return whether the straight line there goes up or down, by the threshold of options."""
         there = self.scene.viewpoint_by_id[other].position
-        return _LEVELS[up_or_down(elevation_to(self.at, there))]
+        return _LEVELS[distances.up_or_down(distances.elevation_to(self.at, there))]
 
     def storeys_to(self, other: str) -> Level:
         """Return whether the floor there is more than a metre higher or lower."""
@@ -271,11 +261,6 @@ def _turn_words(turn: float) -> str:
     if degrees >= 170:
         return "turn around"
     return f"about {degrees} degrees to the {'right' if turn > 0 else 'left'}"
-
-
-def _metres(scene: Scene, way: Sequence[str]) -> float:
-    at = scene.viewpoint_by_id
-    return round(sum(distance_3d(at[a].position, at[b].position) for a, b in pairwise(way)), 1)
 
 
 def _words(name: str) -> str:
@@ -312,7 +297,7 @@ def _landmark(pose: _Pose, ahead: str, captions: CaptionSource | None) -> str | 
     in_view = [
         (_words(thing.name), thing.distance)
         for thing in seen
-        if abs(turn_between(way, thing.heading)) <= _AHEAD
+        if abs(distances.turn_between(way, thing.heading)) <= _AHEAD
     ]
     return _telling(pose.scene, in_view) or _nearest(pose.scene, ahead)
 
@@ -332,13 +317,11 @@ def _nearest(scene: Scene, viewpoint: str) -> str | None:
 def _telling(scene: Scene, near: Iterable[tuple[str, float]]) -> str | None:
     """Return the most distinctive item: furniture first, then rare in the home, then near."""
     common, furniture = _names(scene)
-    ranked = sorted(
-        near, key=lambda thing: (thing[0] not in furniture, common[thing[0]], thing[1], thing[0])
-    )
+    ranked = sorted(near, key=lambda t: (t[0] not in furniture, common[t[0]], t[1], t[0]))
     return ranked[0][0] if ranked else None
 
 
-@cached_on_scene
+@distances.cached_on_scene
 def _names(scene: Scene) -> tuple[Counter[str], set[str]]:
     named = [(_words(item.name), item.kind) for item in scene.items]
     return Counter(name for name, _ in named), {name for name, kind in named if kind == "asset"}
@@ -350,7 +333,7 @@ def _turns(scene: Scene, way: Sequence[str], heading: float) -> list[str]:
     looks = heading
     for a, b in pairwise(way):
         pose = _Pose(scene, a, looks)
-        turn, metres = pose.turn_to(b), _metres(scene, (a, b))
+        turn, metres = pose.turn_to(b), distances.path_metres(scene, (a, b))
         word = _manoeuvre(turn, pose.climb_to(b))
         if pieces and word == "straight on":
             pieces[-1] = (pieces[-1][0], pieces[-1][1] + metres)
