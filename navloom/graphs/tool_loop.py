@@ -49,14 +49,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer
 from langgraph.typing import ContextT, InputT, StateT
 
-from navloom.graphs.agent_graph import (
-    AgentContext,
-    AgentGraph,
-    Growing,
-    ModelLike,
-    Outcome,
-    run_off_loop,
-)
+from navloom.graphs import agent_graph
 from navloom.models.messages import (
     AnswerError,
     answered_turns,
@@ -64,6 +57,7 @@ from navloom.models.messages import (
     message_text,
     opening_messages,
     read_json_object,
+    tool_answer,
     with_images,
 )
 from navloom.models.model_call import acall
@@ -75,10 +69,10 @@ from navloom.tools.model_output import Violation
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class AskContext(AgentContext):
+class AskContext(agent_graph.AgentContext):
     """Context part of a graph that asks: the model and the number of retries."""
 
-    model: ModelLike = "builtin/heuristic"
+    model: agent_graph.ModelLike = "builtin/heuristic"
     """The model that is asked, or its ``provider/name``."""
     max_reasks: int = 1
     """Maximum number of retries after an unusable reply."""
@@ -86,14 +80,14 @@ class AskContext(AgentContext):
     """Constrain the reply to the answer's schema if the backend can."""
 
 
-class QuestionState(Outcome, total=False):
+class QuestionState(agent_graph.Outcome, total=False):
     """State of every graph that asks questions: ids and texts only."""
 
     seed: int
     """Seed of baselines, also shown to every model; 0 if left out."""
     messages: list[AnyMessage]
     """Messages about the current question, without images."""
-    faults: Growing[str]
+    faults: agent_graph.Growing[str]
     """Fault of each unusable answer."""
 
 
@@ -121,11 +115,6 @@ class ModelQuestion:
     about: str = ""
 
 
-def count_replies(conversation: Sequence[BaseMessage]) -> int:
-    """Return the number of model replies in a conversation."""
-    return sum(isinstance(message, AIMessage) for message in conversation)
-
-
 def is_reply_due(state: Mapping[str, Any]) -> bool:
     """Check whether the model must reply: the last message is not its own."""
     return isinstance((state.get("messages") or [None])[-1], HumanMessage)
@@ -147,13 +136,13 @@ async def ask_model(
     Returns:
         The reply, and the part of a state update with its usage.
     """
-    bound, shown, role = await run_off_loop(prepare, *given)
+    bound, shown, role = await agent_graph.run_off_loop(prepare, *given)
     answer = await acall(bound, shown, role=role)
-    return answer, {"usage": [await run_off_loop(reply_usage, answer)]}
+    return answer, {"usage": [await agent_graph.run_off_loop(reply_usage, answer)]}
 
 
 def question_builder(
-    builder: AgentGraph[StateT, ContextT, InputT],
+    builder: agent_graph.AgentGraph[StateT, ContextT, InputT],
     question: Callable[[Any, Any], ModelQuestion],
     *,
     prompt: Any,
@@ -196,7 +185,7 @@ def question_builder(
         try:
             return dict(asked.read(text))
         except AnswerError as error:
-            if count_replies(talk) > context.max_reasks:
+            if count_turns(talk) > context.max_reasks:
                 return dict(asked.give_up(text, error))
             told = [*talk, HumanMessage(str(error))]
             return {"faults": [f"{asked.about}{error}"], "messages": told}
@@ -253,7 +242,7 @@ class ToolCallResult(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TurnLimits(AgentContext):
+class TurnLimits(agent_graph.AgentContext):
     """Context part that bounds a conversation."""
 
     max_turns: int = 12
@@ -264,12 +253,12 @@ class TurnLimits(AgentContext):
     """Explain the violations of a rejected answer, not only that it is rejected."""
 
 
-class ToolLoopState(Outcome, total=False):
+class ToolLoopState(agent_graph.Outcome, total=False):
     """State of every graph with a tool loop: ids and text, never a scene."""
 
-    messages: Growing[AnyMessage]
+    messages: agent_graph.Growing[AnyMessage]
     """The conversation after the opening."""
-    violations: Growing[str]
+    violations: agent_graph.Growing[str]
     """Codes of the violations reported to the model so far."""
     repairs: Annotated[int, add]
     """Number of rejected answers."""
@@ -295,7 +284,7 @@ class Conversation:
     check: Callable[[dict[str, Any], Any, Any], dict[str, Any]]
 
 
-def add_conversation(builder: AgentGraph[Any, Any, Any], talk: Conversation) -> None:
+def add_conversation(builder: agent_graph.AgentGraph[Any, Any, Any], talk: Conversation) -> None:
     """Add a conversation's nodes and edges. The caller adds the edge to ``propose``."""
 
     async def propose(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
@@ -312,11 +301,8 @@ def add_conversation(builder: AgentGraph[Any, Any, Any], talk: Conversation) -> 
             job=schema["title"],
             seed=state["seed"],
         )
-        return (
-            bound,
-            [*opening_messages(rendered), *messages_of(state)[state.get("settled", 0) :]],
-            None,
-        )
+        settled = messages_of(state)[state.get("settled", 0) :]
+        return bound, [*opening_messages(rendered), *settled], None
 
     def consult(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
         context = runtime.context
@@ -338,7 +324,11 @@ def add_conversation(builder: AgentGraph[Any, Any, Any], talk: Conversation) -> 
 
 
 def add_tool_loop(
-    builder: AgentGraph[Any, Any, Any], propose: Any, consult: Any, check: Any, over: Any
+    builder: agent_graph.AgentGraph[Any, Any, Any],
+    propose: Any,
+    consult: Any,
+    check: Any,
+    over: Any,
 ) -> None:
     """Add the nodes and edges of a tool loop.
 
@@ -370,8 +360,8 @@ def failed_update(reason: str, message: str) -> dict[str, Any]:
     return {"status": "failed", "reason": reason, "message": message}
 
 
-def count_turns(messages: Sequence[AnyMessage]) -> int:
-    """Return the number of model turns in a conversation."""
+def count_turns(messages: Sequence[BaseMessage]) -> int:
+    """Return the number of model replies in a conversation."""
     return sum(isinstance(message, AIMessage) for message in messages)
 
 
@@ -379,22 +369,12 @@ def executed_calls(messages: Sequence[AnyMessage]) -> list[ToolCallResult]:
     """Return all answered tool calls in order. Identical calls of one reply count once."""
     made: list[ToolCallResult] = []
     for spoken in answered_turns(messages):
-        calls = [
-            ToolCallResult(call["name"], call["args"], _json_of(answer)) for call, answer in spoken
-        ]
+        calls = [ToolCallResult(c["name"], c["args"], tool_answer(a)) for c, a in spoken]
         once: dict[str, ToolCallResult] = {}
         for call in calls:
             once.setdefault(call.signature, call)
         made += once.values()
     return made
-
-
-def _json_of(message: ToolMessage) -> dict[str, Any] | None:
-    try:
-        value = json.loads(message_text(message.content))
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def rejection_update(
@@ -405,11 +385,7 @@ def rejection_update(
         return failed_update(wrong[0].code, wrong[0].message)
     lines = "\n".join(f"- {violation.message}" for violation in wrong)
     text = f"{REJECTED}\n{lines}\nMend it and answer again." if limits.precise_repairs else AGAIN
-    return {
-        "messages": [HumanMessage(text)],
-        "violations": [violation.code for violation in wrong],
-        "repairs": 1,
-    }
+    return {"messages": [HumanMessage(text)], "violations": [v.code for v in wrong], "repairs": 1}
 
 
 def out_of_turns(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:  # noqa: ARG001
@@ -431,11 +407,8 @@ def go_on(
     """Route to the model, unless the attempt has ended or no turns are left."""
     if state.get("status"):
         return "__end__"
-    return (
-        "out_of_turns"
-        if count_turns(messages_of(state)) >= runtime.context.max_turns
-        else "propose"
-    )
+    taken = count_turns(messages_of(state))
+    return "out_of_turns" if taken >= runtime.context.max_turns else "propose"
 
 
 def answer_tool_calls(

@@ -122,13 +122,8 @@ def finish(state: State) -> State:
     return {"status": "ok", "result": result, "reason": None}
 
 
-build_graph = question_builder(
-    AgentGraph(State, Context, Input, "room_typing"),
-    question,
-    prompt=prompt,
-    finish=finish,
-    many=True,
-)
+builder = AgentGraph(State, Context, Input, "room_typing")
+build_graph = question_builder(builder, question, prompt=prompt, finish=finish, many=True)
 
 
 def read_room_type(text: str) -> str:
@@ -145,11 +140,8 @@ def read_room_type(text: str) -> str:
             written for the model.
     """
     answer = read_json_object(text)
-    values = [
-        value
-        for key, value in answer.items()
-        if normalize_words(key[:200]) == normalize_words(ANSWER_KEY)
-    ]
+    wanted = normalize_words(ANSWER_KEY)
+    values = [v for key, v in answer.items() if normalize_words(key[:200]) == wanted]
     if len(values) != 1 or not isinstance(values[0], str):
         raise AnswerError(
             f'The JSON object must have the one key "{ANSWER_KEY}" with the name of a room type.'
@@ -168,11 +160,8 @@ def read_room_type(text: str) -> str:
 def _adjacent(scene: Scene) -> dict[str, set[str]]:
     region = {v.id: v.region for v in scene.viewpoints}
     pairs = [(link.a, link.b) for link in scene.links]
-    pairs += [
-        (a, b)
-        for a, b in ((region[e.a], region[e.b]) for e in scene.edges)
-        if a is not None and b is not None and a != b
-    ]
+    ends = ((region[e.a], region[e.b]) for e in scene.edges)
+    pairs += [(a, b) for a, b in ends if a is not None and b is not None and a != b]
     near: dict[str, set[str]] = {r.id: set() for r in scene.regions}
     for a, b in pairs:
         near[a].add(b)
@@ -201,9 +190,7 @@ def _neighbours_text(scene: Scene, types: dict[str, str | None], region: str) ->
 
 def _objects_text(scene: Scene, region: str) -> str:
     counts = Counter(_objects(scene, region))
-    home = scene_cached(
-        scene, "name_counts", lambda: Counter(item.prompt_name for item in scene.items)
-    )
+    home = scene_cached(scene, "name_counts", lambda: Counter(i.prompt_name for i in scene.items))
     top = sorted(counts.items(), key=lambda c: (-c[1], home[c[0]], c[0]))[:_TOP]
     kinds = f"{counts.total()} in all, {len(counts)} kinds"
     return kinds + _histogram([(_words(name), count) for name, count in top])
@@ -218,9 +205,6 @@ def _words(label: str) -> str:
 
 
 graph = build_graph()
-
-
-_KEY = "Unknown room type"
 
 
 def _parsed(clues: str) -> dict[str, float]:
@@ -254,18 +238,18 @@ def heuristic_room(request: PolicyRequest) -> AIMessage:
         # Passage rooms hold few objects.
         scores["Hallway / Corridor"] += 3 if _total(question, "Objects") < _FEW_THINGS else 1
     types = _types(request)
-    return request.answer({_KEY: max(types, key=lambda kind: scores[kind])})
+    return request.answer({ANSWER_KEY: max(types, key=lambda kind: scores[kind])})
 
 
 def random_room(request: PolicyRequest) -> AIMessage:
     """Name a uniformly random type, fixed by the question's seed and region."""
     seed = f"{request.seed}/{_line(request.first_human, 'Region')}"
-    return request.answer({_KEY: random.Random(seed).choice(_types(request))})
+    return request.answer({ANSWER_KEY: random.Random(seed).choice(_types(request))})
 
 
 def _types(request: PolicyRequest) -> tuple[str, ...]:
     properties = (request.schema or {}).get("properties", {})
-    listed = properties.get(_KEY, {}).get("enum", ())
+    listed = properties.get(ANSWER_KEY, {}).get("enum", ())
     return tuple(listed) or tuple(_CLUES)
 
 

@@ -19,16 +19,10 @@ from typing import Annotated, Any, NotRequired
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from navloom.graphs import tool_loop
 from navloom.graphs.agent_graph import AgentGraph, ModelLike, Picture, PythonField, SceneLike
 from navloom.graphs.invocation import as_node
 from navloom.graphs.judging import reasoning_judge
-from navloom.graphs.tool_loop import (
-    AskContext,
-    ModelQuestion,
-    QuestionState,
-    count_replies,
-    question_builder,
-)
 from navloom.judges.traversability import build_record
 from navloom.models.messages import opening_messages
 from navloom.models.model_registry import resolve_model
@@ -57,7 +51,7 @@ class Input(TypedDict):
     """Seed of the baselines, also shown to every model; 0 where it is left out."""
 
 
-class State(QuestionState, total=False):
+class State(tool_loop.QuestionState, total=False):
     """State of the answerer graph between its nodes."""
 
     question: str
@@ -69,7 +63,7 @@ class State(QuestionState, total=False):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Context(AskContext):
+class Context(tool_loop.AskContext):
     """Settings of the answerer graph, fixed during a run."""
 
     scene: SceneLike
@@ -105,14 +99,14 @@ def prompt(state: State, runtime: Runtime[Context]) -> State:
     return {"messages": opening_messages(rendered), "answer": None, "form": None}
 
 
-def question(state: State, context: Context) -> ModelQuestion:
+def question(state: State, context: Context) -> tool_loop.ModelQuestion:
     """Build the question about the body, with the frames of the tour."""
 
     def read(text: str) -> State:
         answer = parse_answer(text, question=state["question"], agent=_body(context).name)
         return _ended(state, context, text, answer, None)
 
-    return ModelQuestion(
+    return tool_loop.ModelQuestion(
         job=JOB,
         read=read,
         give_up=lambda text, error: _ended(state, context, text, None, str(error)),
@@ -148,7 +142,7 @@ judge = as_node(
 )
 
 
-build_graph = question_builder(
+build_graph = tool_loop.question_builder(
     AgentGraph(State, Context, Input, "capnav_answer"), question, prompt=prompt, finish=judge
 )
 
@@ -210,7 +204,7 @@ def _ended(
         "nodes": path,
         "record": record,
         "verdict": None,
-        "asks": count_replies(state["messages"]),
+        "asks": tool_loop.count_turns(state["messages"]),
         "faults": [*state.get("faults", []), *faults],
         "frames": len(context.frames),
         "prompt": load_prompt(PROMPT).record,

@@ -31,39 +31,8 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from navloom.errors import SceneError
-from navloom.graphs.agent_graph import (
-    AgentGraph,
-    Growing,
-    ModelLike,
-    Outcome,
-    Picture,
-    PythonField,
-    SceneLike,
-)
-from navloom.graphs.capnav.designer_prompt import (
-    COMPACT_PROMPT,
-    PROMPT,
-    capnav_tools,
-    complete_question,
-    draw_route,
-    guideline_record,
-    landmark_choices,
-    render_compact,
-    render_prompt,
-    repair_message,
-    shorten_question,
-)
-from navloom.graphs.tool_loop import (
-    Asked,
-    TurnLimits,
-    add_tool_loop,
-    answer_tool_calls,
-    ask_model,
-    count_turns,
-    executed_calls,
-    failed_update,
-    messages_of,
-)
+from navloom.graphs import agent_graph, tool_loop
+from navloom.graphs.capnav import designer_prompt
 from navloom.models.messages import AnswerError, message_text, opening_messages, with_images
 from navloom.models.structured_output import bind
 from navloom.prompts.prompt_loader import load_prompt
@@ -93,7 +62,7 @@ class Input(TypedDict):
     """Existing questions of the scene, which must not be repeated."""
 
 
-class State(Input, Outcome, total=False):
+class State(Input, agent_graph.Outcome, total=False):
     """State of the question designer: ids and text, never a scene or an image.
 
     Its status is ``ok`` where at least one question was accepted. Keys of its result:
@@ -101,28 +70,28 @@ class State(Input, Outcome, total=False):
     (how many are missing, and ``why``), ``rejected``, and statistics of the run.
     """
 
-    messages: Growing[AnyMessage]
+    messages: agent_graph.Growing[AnyMessage]
     """The conversation after the opening."""
-    accepted: Growing[dict[str, Any]]
+    accepted: agent_graph.Growing[dict[str, Any]]
     """``{"question": ..., "grounding": ...}`` each."""
-    rejected: Growing[dict[str, Any]]
+    rejected: agent_graph.Growing[dict[str, Any]]
     """``{"said": ..., "violations": [{"code", "message"}, ...]}`` each."""
     repairs: Annotated[int, add]
     """Number of times that replacements were requested."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Context(TurnLimits):
+class Context(tool_loop.TurnLimits):
     """Settings of the question designer, fixed during a run."""
 
-    scene: SceneLike
+    scene: agent_graph.SceneLike
     """The scene, or its URI."""
-    model: ModelLike = "builtin/heuristic"
+    model: agent_graph.ModelLike = "builtin/heuristic"
     """The generator, or its ``provider/name``."""
-    truth: Annotated[Traversability | None, PythonField()] = None
+    truth: Annotated[Traversability | None, agent_graph.PythonField()] = None
     """Passages and the bodies that can use them; None looks beside the scene's URI, else at its
     links."""
-    frames: tuple[Picture, ...] = ()
+    frames: tuple[agent_graph.Picture, ...] = ()
     """Frames of a video through the scene (PNG or JPEG), in order."""
     min_questions: int = 5
     """Number of questions to request; a model may give more."""
@@ -142,19 +111,19 @@ def load_places(context: Context) -> NamedPlaces:
 
 async def propose(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Ask the model for tool calls or an answer. Frames are sent along and not stored."""
-    reply, paid = await ask_model(_prepared, state, runtime.context)
+    reply, paid = await tool_loop.ask_model(_prepared, state, runtime.context)
     return {"messages": [reply], **paid}
 
 
-def _prepared(state: State, context: Context) -> Asked:
+def _prepared(state: State, context: Context) -> tool_loop.Asked:
     places, seed = load_places(context), state["seed"]
     if context.compact:
         # A different seed for each turn: an engine seeded by the prompt would repeat itself.
-        seed += count_turns(messages_of(state))
+        seed += tool_loop.count_turns(tool_loop.messages_of(state))
         talk, schema = _compact_talk(state, context, places, seed)
     else:
         least = context.min_questions
-        rendered = render_prompt(
+        rendered = designer_prompt.render_prompt(
             places,
             seed=seed,
             least=least,
@@ -162,7 +131,7 @@ def _prepared(state: State, context: Context) -> Asked:
             routes=state.get("routes", []),
             taken=state.get("taken", []),
         )
-        talk = [*opening_messages(rendered), *messages_of(state)]
+        talk = [*opening_messages(rendered), *tool_loop.messages_of(state)]
         schema = response_schema(places.ids, constrain=context.constrain, least=least)
     bound = bind(
         context.model,
@@ -181,13 +150,13 @@ def _compact_talk(
 ) -> tuple[list[BaseMessage], dict[str, Any]]:
     """Build the messages and schema for one question, with only the last rejection."""
     route, taken = _route(state, places), _taken(state)
-    rendered = render_compact(
+    rendered = designer_prompt.render_compact(
         places, seed=seed, frames=len(context.frames), route=route, taken=taken
     )
     frames = len(context.frames)
-    things = [landmark_choices(places, place, frames=frames) for place in route]
+    things = [designer_prompt.landmark_choices(places, place, frames=frames) for place in route]
     schema = compact_schema(route, things, constrain=context.constrain)
-    last = messages_of(state)[-_COMPACT_SAID:]
+    last = tool_loop.messages_of(state)[-_COMPACT_SAID:]
     if not last or not isinstance(last[-1], HumanMessage) or last[-1].content == _GO:
         last = []
     return [*opening_messages(rendered), *last], schema
@@ -198,7 +167,7 @@ def _route(state: State, places: NamedPlaces) -> Sequence[str]:
     done, routes = len(state.get("accepted", [])), state.get("routes", [])
     if done < len(routes):
         return routes[done]
-    drawn = draw_route(places, _taken(state), state["seed"] + done)
+    drawn = designer_prompt.draw_route(places, _taken(state), state["seed"] + done)
     if drawn is None:
         raise SceneError(f"{places.scene.uri}: no two named places are joined: nothing to ask")
     return drawn
@@ -214,15 +183,15 @@ def _taken(state: State) -> list[dict[str, Any]]:
 def _tools(places: NamedPlaces, context: Context) -> list[BaseTool]:
     key = f"capnav_tools_{id(places)}_{context.constrain}"
     return scene_cached(
-        places.scene, key, lambda: capnav_tools(places, constrain=context.constrain)
+        places.scene, key, lambda: designer_prompt.capnav_tools(places, constrain=context.constrain)
     )
 
 
 def consult(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Answer the model's tool calls from the scene."""
     tools = _tools(load_places(runtime.context), runtime.context)
-    update = answer_tool_calls(
-        messages_of(state),
+    update = tool_loop.answer_tool_calls(
+        tool_loop.messages_of(state),
         tools,
         failed=lambda call: call.result is None or "error" in call.result,
         # The tools' own errors describe what is wrong with the call.
@@ -236,17 +205,18 @@ def check(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Check each question of an answer; keep the good ones, and request others or end."""
     context, places = runtime.context, load_places(runtime.context)
     try:
-        given = read_questions(message_text(messages_of(state)[-1].content))
+        given = read_questions(message_text(tool_loop.messages_of(state)[-1].content))
     except AnswerError as error:
         fault = Violation("not_json", str(error))
         return _go_on(state, context, [], [{"said": {}, "violations": [fault]}], str(error))
     if context.compact:
-        given = [complete_question(each, places) for each in given[:1]]
+        given = [designer_prompt.complete_question(each, places) for each in given[:1]]
     good, bad, numbers, taken = [], [], [], _taken(state)
     for number, each in enumerate(given, 1):
         checked = check_question(each, places, taken)
         if checked.violations or checked.question is None:
-            bad.append({"said": shorten_question(each), "violations": checked.violations})
+            said = designer_prompt.shorten_question(each)
+            bad.append({"said": said, "violations": checked.violations})
             numbers.append((number, checked.violations))
             continue
         good.append({"question": checked.question, "grounding": checked.grounding()})
@@ -254,7 +224,7 @@ def check(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     wrong = {number for number, _ in numbers}
     kept = [number for number in range(1, len(given) + 1) if number not in wrong]
     still = context.min_questions - len(state.get("accepted", [])) - len(good)
-    text = repair_message(numbers, kept, still, precise=context.precise_repairs)
+    text = designer_prompt.repair_message(numbers, kept, still, precise=context.precise_repairs)
     return _go_on(state, context, good, bad, _GO if context.compact and good else text)
 
 
@@ -279,14 +249,15 @@ def _go_on(
         return {**update, "messages": [HumanMessage(text)]}
     if state.get("repairs", 0) >= context.max_reasks:
         first = bad[0]["violations"][0] if bad else Violation("too_few", "too few questions")
-        return {**update, **_ended(after, context, failed_update(first.code, first.message))}
+        failed = tool_loop.failed_update(first.code, first.message)
+        return {**update, **_ended(after, context, failed)}
     return {**update, "messages": [HumanMessage(text)], "repairs": 1}
 
 
 def _ended(state: State, context: Context, why: Mapping[str, Any]) -> dict[str, Any]:
     """Return the update that ends an attempt, with the questions accepted so far."""
     accepted, rejected = state.get("accepted", []), state.get("rejected", [])
-    calls = executed_calls(messages_of(state))
+    calls = tool_loop.executed_calls(tool_loop.messages_of(state))
     result = {
         "questions": [each["question"] for each in accepted],
         "grounding": [each["grounding"] for each in accepted],
@@ -296,11 +267,13 @@ def _ended(state: State, context: Context, why: Mapping[str, Any]) -> dict[str, 
         "rejected": rejected[:_MOST_KEPT],
         "rejected_in_all": len(rejected),
         "repairs": state.get("repairs", 0),
-        "turns": count_turns(messages_of(state)),
+        "turns": tool_loop.count_turns(tool_loop.messages_of(state)),
         "tool_calls": len(calls),
         "frames": len(context.frames),
-        "guideline": None if context.compact else guideline_record(),
-        "prompt": load_prompt(COMPACT_PROMPT if context.compact else PROMPT).record,
+        "guideline": None if context.compact else designer_prompt.guideline_record(),
+        "prompt": load_prompt(
+            designer_prompt.COMPACT_PROMPT if context.compact else designer_prompt.PROMPT
+        ).record,
     }
     if not accepted:
         return {**why, "status": "failed", "result": result}
@@ -310,12 +283,12 @@ def _ended(state: State, context: Context, why: Mapping[str, Any]) -> dict[str, 
 def out_of_turns(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """End the run after the model has used all its turns."""
     most = runtime.context.max_turns
-    why = failed_update("out_of_turns", f"no accepted question in {most} model calls")
+    why = tool_loop.failed_update("out_of_turns", f"no accepted question in {most} model calls")
     return _ended(state, runtime.context, why)
 
 
-builder = AgentGraph(State, Context, Input, "capnav_tasks")
-add_tool_loop(builder, propose, consult, check, out_of_turns)
+builder = agent_graph.AgentGraph(State, Context, Input, "capnav_tasks")
+tool_loop.add_tool_loop(builder, propose, consult, check, out_of_turns)
 builder.add_edge(START, "propose")
 build_graph = builder.compile
 """Compiles the graph; takes the checkpointer for its steps, none by default."""

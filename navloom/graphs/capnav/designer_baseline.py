@@ -175,9 +175,7 @@ def _spot(known: Sequence[str], other: str, rng: random.Random) -> str:
 def _question(
     work: _Work, pair: Pair, spots: Sequence[str], between: list[str], reason: str
 ) -> dict[str, Any]:
-    a, b = (
-        f"the {spot} in the {(work.names or {})[n]}" for spot, n in zip(spots, pair, strict=True)
-    )
+    a, b = (f"the {s} in the {(work.names or {})[n]}" for s, n in zip(spots, pair, strict=True))
     return {
         "scene_type": work.scene_type,
         "question": f"Can [Agent] move from {a} to {b}?",

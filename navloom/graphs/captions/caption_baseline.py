@@ -26,9 +26,7 @@ def heuristic_markers(request: PolicyRequest) -> AIMessage:
     markers = _object(request, "Markers:")
     parts = {number: _parts(str(way.get("known") or "")) for number, way in markers.items()}
     every = [part for said in parts.values() for part in set(said)]
-    return request.answer(
-        {number: _caption(way, parts[number], every) for number, way in markers.items()}
-    )
+    return request.answer({n: _caption(way, parts[n], every) for n, way in markers.items()})
 
 
 def random_markers(request: PolicyRequest) -> AIMessage:
@@ -68,9 +66,7 @@ def _caption(way: dict[str, Any], parts: list[str], every: list[str]) -> str:
     """Return a caption: facts that no other candidate has come first, shared facts last."""
     room = way.get("room")
     ranked = sorted(dict.fromkeys(parts), key=every.count)
-    own = [
-        part for part in ranked if part not in (f"leads to the {room}", f"further in the {room}")
-    ]
+    own = [p for p in ranked if p not in (f"leads to the {room}", f"further in the {room}")]
     said = ([str(room)] if room else []) + own
     if way.get("goes") in ("up", "down"):
         said.append(f"goes {way['goes']}")

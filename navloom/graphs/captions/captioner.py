@@ -36,14 +36,7 @@ from langgraph.types import Send
 from typing_extensions import TypedDict
 
 from navloom.errors import UsageError
-from navloom.graphs.agent_graph import (
-    AgentGraph,
-    Growing,
-    ModelLike,
-    Outcome,
-    SceneLike,
-    SimulatorLike,
-)
+from navloom.graphs import agent_graph
 from navloom.graphs.invocation import as_node
 from navloom.graphs.tool_loop import AskContext, ModelQuestion, QuestionState, question_builder
 from navloom.models.messages import AnswerError, opening_messages, read_json_object
@@ -53,18 +46,10 @@ from navloom.scenes.distances import up_or_down
 from navloom.scenes.scene import UNKNOWN, Scene, prompt_name
 from navloom.scenes.scene_uri import get_scene
 from navloom.scenes.viewpoint_hints import viewpoint_hint
+from navloom.sim import protocol
 from navloom.sim.agent_handle import AgentHandle
 from navloom.sim.caption_composer import composed
 from navloom.sim.captions import CaptionCache
-from navloom.sim.protocol import (
-    MOST_CAPTION,
-    MOST_DESCRIPTION,
-    MOST_SUMMARY,
-    Candidate,
-    Captions,
-    Observation,
-    Pose,
-)
 from navloom.sim.registry import simulator_for_views
 from navloom.sim.views import view_pngs
 from navloom.tools.model_output import object_schema, sanitize_line
@@ -89,15 +74,15 @@ class Input(TypedDict, total=False):
     """Viewpoints to caption; all of the scene if left out."""
 
 
-class State(Input, Outcome, total=False):
+class State(Input, agent_graph.Outcome, total=False):
     """State of the graph."""
 
     todo: list[dict[str, Any]]
     """The questions that are asked next."""
-    written: Growing[tuple[str, Job, Any]]
+    written: agent_graph.Growing[tuple[str, Job, Any]]
     """Viewpoint, job, and the text of the model: neighbour -> caption, or a sentence; None if no
     answer could be read."""
-    faults: Growing[str]
+    faults: agent_graph.Growing[str]
     """Fault of each unusable answer."""
 
 
@@ -117,11 +102,11 @@ class CaptionState(CaptionQuestion, QuestionState, total=False):
 class Context(AskContext):
     """Settings that stay fixed during a run."""
 
-    scene: SceneLike
+    scene: agent_graph.SceneLike
     """The scene, or its URI."""
-    model: ModelLike = "builtin/heuristic"
+    model: agent_graph.ModelLike = "builtin/heuristic"
     """The model, or its ``provider/name``; its calls have the role ``describer``."""
-    simulator: SimulatorLike = "auto"
+    simulator: agent_graph.SimulatorLike = "auto"
     """Source of images or descriptions. The backend ``graph`` has descriptions only. The captioner
     adds an agent of its own to it."""
     agent: str = "camera"
@@ -196,7 +181,9 @@ def question(state: CaptionState, context: Context) -> ModelQuestion:
 
 describe = as_node(
     question_builder(
-        AgentGraph(CaptionState, Context, CaptionQuestion, "caption"), question, prompt=prompt
+        agent_graph.AgentGraph(CaptionState, Context, CaptionQuestion, "caption"),
+        question,
+        prompt=prompt,
     )(),
     output=lambda outcome, item: {
         "written": [(item["viewpoint"], item["job"], outcome["result"]["said"])],
@@ -237,7 +224,7 @@ def after_plan(state: State) -> list[Send] | str:
     return [Send("describe", item) for item in state["todo"]] or "finish"
 
 
-builder = AgentGraph(State, Context, Input, "captions")
+builder = agent_graph.AgentGraph(State, Context, Input, "captions")
 builder.add_node("plan", plan)
 builder.add_node("describe", describe)
 builder.add_node("finish", finish)
@@ -256,7 +243,7 @@ def marker_schema(count: int) -> dict[str, Any]:
     Args:
         count: number of markers, which are numbered from 1.
     """
-    caption = {"type": "string", "minLength": 2, "maxLength": _SLACK * MOST_DESCRIPTION}
+    caption = {"type": "string", "minLength": 2, "maxLength": _SLACK * protocol.MOST_DESCRIPTION}
     numbered = {str(number): caption for number in range(1, count + 1)}
     about = "One caption for every numbered marker."
     return object_schema(numbered, "marker_captions", about)
@@ -264,7 +251,7 @@ def marker_schema(count: int) -> dict[str, Any]:
 
 def summary_schema() -> dict[str, Any]:
     """Return the JSON schema of a viewpoint's summary."""
-    text = {"type": "string", "minLength": 2, "maxLength": _SLACK * MOST_SUMMARY}
+    text = {"type": "string", "minLength": 2, "maxLength": _SLACK * protocol.MOST_SUMMARY}
     return object_schema({"summary": text}, "viewpoint_summary", "One sentence about a place.")
 
 
@@ -275,7 +262,7 @@ def read_markers(text: str, count: int) -> dict[str, str]:
         AnswerError: the reply is invalid; the message names each fault for the model.
     """
     answer = _checked(text, marker_schema(count))
-    return {number: _words(answer[number], MOST_DESCRIPTION, number) for number in answer}
+    return {number: _words(answer[number], protocol.MOST_DESCRIPTION, number) for number in answer}
 
 
 def read_summary(text: str) -> str:
@@ -285,7 +272,7 @@ def read_summary(text: str) -> str:
         AnswerError: the reply is invalid; the message names each fault for the model.
     """
     answer = _checked(text, summary_schema())
-    return _words(answer["summary"], MOST_SUMMARY, "summary")
+    return _words(answer["summary"], protocol.MOST_SUMMARY, "summary")
 
 
 def _words(said: str, most: int, key: str) -> str:
@@ -357,8 +344,8 @@ def _asked(state: State, scene: Scene) -> list[str]:
     return list(viewpoints)
 
 
-def _observe(context: Context, scene: Scene, viewpoint: str) -> Observation:
-    pose = Pose(scene.viewpoint_by_id[viewpoint].ground, viewpoint=viewpoint)
+def _observe(context: Context, scene: Scene, viewpoint: str) -> protocol.Observation:
+    pose = protocol.Pose(scene.viewpoint_by_id[viewpoint].ground, viewpoint=viewpoint)
     simulator = context.simulator
     if isinstance(simulator, str):
         simulator = partial(simulator_for_views, simulator, scene, context.views)
@@ -367,8 +354,10 @@ def _observe(context: Context, scene: Scene, viewpoint: str) -> Observation:
     return AgentHandle(simulator, context.agent).start(pose, 0)
 
 
-def _rendered(job: Job, seen: Observation, scene: Scene, seed: int, views: int) -> RenderedPrompt:
-    words = seen.captions or Captions()
+def _rendered(
+    job: Job, seen: protocol.Observation, scene: Scene, seed: int, views: int
+) -> RenderedPrompt:
+    words = seen.captions or protocol.Captions()
     prompt = load_prompt(PROMPTS[job])
     pictures = views > 0 and bool(seen.images.get("rgb"))
     if job == "summary":
@@ -380,14 +369,14 @@ def _rendered(job: Job, seen: Observation, scene: Scene, seed: int, views: int) 
     )
 
 
-def _marker(way: Candidate, scene: Scene) -> dict[str, Any]:
+def _marker(way: protocol.Candidate, scene: Scene) -> dict[str, Any]:
     label = scene.region_by_id[way.region].label if way.region else UNKNOWN
     return {
         "heading_deg": round(math.degrees(way.heading)),
         "metres": round(way.distance, 1),
         "goes": up_or_down(way.elevation) or "level",
         "room": None if label == UNKNOWN else prompt_name(label).replace("_", " "),
-        "known": sanitize_line(way.description, MOST_CAPTION) or None,
+        "known": sanitize_line(way.description, protocol.MOST_CAPTION) or None,
     }
 
 

@@ -53,12 +53,7 @@ _DULL = {
     "the", "to", "next", "one", "room", "a", "of", "m", "away", "in", "and", "1", "2", "with", "i",
     "it", "is", "go", "please", "where", "am", "an", "you", "me",
 }  # fmt: skip
-_SIDE_WORDS = {
-    "left": "On my left",
-    "right": "On my right",
-    "ahead": "Ahead",
-    "behind": "Behind me",
-}
+_SIDES = {"left": "On my left", "right": "On my right", "ahead": "Ahead", "behind": "Behind me"}
 _MOST_NAMED = 12
 _BUMP_CM = 10
 """Displacement in centimetres from which a brush is called a bump."""
@@ -337,7 +332,7 @@ def _sentence(result: ToolResult, intent: Intent) -> str:
     match result.name:
         case "look":
             sides = (told.get("sides") or {}).items()
-            parts = [f"{_SIDE_WORDS[s]}: {text}." for s, text in sides if "nothing" not in text]
+            parts = [f"{_SIDES[s]}: {text}." for s, text in sides if "nothing" not in text]
             return " ".join([str(told.get("summary", "")), *parts]).strip()
         case "where":
             return _where(told)

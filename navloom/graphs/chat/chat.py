@@ -32,33 +32,10 @@ from langgraph.types import Overwrite, interrupt
 
 from navloom.errors import ModelRefusedError, UsageError
 from navloom.graphs.agent_graph import AgentGraph, run_off_loop
-from navloom.graphs.chat.chat_turn import (
-    answer_call,
-    answer_choices,
-    clean_text,
-    close_calls,
-    drive_body,
-    hop_body,
-    input_fault,
-    next_call,
-    open_calls,
-    opening_messages,
-    place_body,
-    recent_messages,
-    robot_context,
-    robot_images,
-    start_pose,
-    stopped_goal,
-    tool_answer,
-    tool_message,
-    transcript_line,
-    turn_body,
-    undo_mark,
-    undo_update,
-)
+from navloom.graphs.chat import chat_turn
 from navloom.graphs.chat.state import Context, Input, State
 from navloom.graphs.tool_loop import Asked, ask_model
-from navloom.models.messages import cut_calls_notice
+from navloom.models.messages import cut_calls_notice, tool_answer
 from navloom.models.model_call import model_name
 from navloom.models.model_registry import resolve_model
 from navloom.models.structured_output import bind, lacks_ability
@@ -93,33 +70,33 @@ def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             " own body."
         )
     if state.get("undo"):
-        return undo_update(state)
-    calls, walking = open_calls(state["messages"]), state.get("walk")
+        return chat_turn.undo_update(state)
+    calls, walking = chat_turn.open_calls(state["messages"]), state.get("walk")
     update: dict[str, Any] = {"walk": None, "question": None, "halt": False, "over": False}
     update |= {"stopped": bool(walking), "back": False}
     last, said = state["messages"][-1:], ""
     if calls:
-        where = room_name(walker.scene, robot_context(state, walker).room)
+        where = room_name(walker.scene, chat_turn.robot_context(state, walker).room)
         said = f"I have stopped in the {where}." if walking else "I leave that."
-        update["messages"] = [*close_calls(calls, walking, where), AIMessage(said)]
+        update["messages"] = [*chat_turn.close_calls(calls, walking, where), AIMessage(said)]
         if walking:
-            update["goal"] = stopped_goal(walking, calls, state)
+            update["goal"] = chat_turn.stopped_goal(walking, calls, state)
     elif last and isinstance(last[0], HumanMessage):
         # The model's call failed, so it never answered. Roles have to alternate.
         said = "I had no answer to that."
         update["messages"] = [AIMessage(said)]
     if said and state.get("back"):
         told = f"I was cut off. {said}" + (' Say "keep going" and I go on.' if walking else "")
-        update["transcript"] = [transcript_line("robot", told, state)]
+        update["transcript"] = [chat_turn.transcript_line("robot", told, state)]
     elif said and walking and state.get("halt"):
-        update["transcript"] = [transcript_line("robot", said, state)]
+        update["transcript"] = [chat_turn.transcript_line("robot", said, state)]
     return {**update, "said": None if state.get("halt") else state.get("said")}
 
 
 def _fresh(state: State, walker: AgentHandle) -> dict[str, Any]:
     seed = int(state.get("seed") or 0)
-    asked = start_pose(walker.scene, state.get("start") or "", state.get("heading") or 0.0)
-    stood = place_body(walker, asked, seed)
+    pose = chat_turn.start_pose(walker.scene, state.get("start") or "", state.get("heading") or 0.0)
+    stood = chat_turn.place_body(walker, pose, seed)
     first = trajectory_entry(stood["pose"])
     grown = ("messages", "transcript", "past", "begun", "usage", "marks")
     return {
@@ -148,7 +125,7 @@ def _result(state: Mapping[str, Any], walker: AgentHandle, said: str) -> dict[st
     return {
         "home": walker.scene.uri,
         "pose": state["pose"],
-        "room": room_name(walker.scene, robot_context(state, walker).room),
+        "room": room_name(walker.scene, chat_turn.robot_context(state, walker).room),
         "turn": state.get("turn", 0),
         "said": said,
     }
@@ -160,18 +137,20 @@ def listen(state: State) -> dict[str, Any]:
     words = given if given is not None else interrupt({"kind": "listen"})
     if isinstance(words, dict) and words.get("leave"):
         return {"over": True}
-    fault = input_fault(words)
+    fault = chat_turn.input_fault(words)
     if fault:
-        return {"said": None, "thought": -1, "transcript": [transcript_line("note", fault, state)]}
-    text, turn = clean_text(words), state["turn"] + 1
-    heard = transcript_line("person", text, {**state, "turn": turn})
+        note = chat_turn.transcript_line("note", fault, state)
+        return {"said": None, "thought": -1, "transcript": [note]}
+    text, turn = chat_turn.clean_text(words), state["turn"] + 1
+    heard = chat_turn.transcript_line("person", text, {**state, "turn": turn})
+    mark = chat_turn.undo_mark(state, cuts_in=given is not None and bool(state.get("stopped")))
     return {
         "said": None,
         "turn": turn,
         "thought": 0,
         "transcript": [heard],
         "messages": [HumanMessage(text)],
-        "marks": [undo_mark(state, cuts_in=given is not None and bool(state.get("stopped")))],
+        "marks": [mark],
     }
 
 
@@ -184,7 +163,7 @@ async def agent(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     except ModelRefusedError:
         if knew or not lacks_ability(model, "images"):
             raise
-        blind = [transcript_line("note", f"{model_name(model)} {_BLIND}", state)]
+        blind = [chat_turn.transcript_line("note", f"{model_name(model)} {_BLIND}", state)]
         reply, paid = await ask_model(_prepared, state, runtime)
     return {"messages": [reply], "thought": state["thought"] + 1, "transcript": blind, **paid}
 
@@ -192,9 +171,9 @@ async def agent(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 def _prepared(state: State, runtime: Runtime[Context]) -> Asked:
     walker = get_agent_handle(runtime)
     blind = lacks_ability(resolve_model(runtime.context.model), "images")
-    pictures = () if blind else robot_images(state, walker)
-    talk = recent_messages(state["messages"])
-    asked = [*opening_messages(robot_context(state, walker), pictures), *talk]
+    pictures = () if blind else chat_turn.robot_images(state, walker)
+    talk = chat_turn.recent_messages(state["messages"])
+    asked = [*chat_turn.opening_messages(chat_turn.robot_context(state, walker), pictures), *talk]
     spoken = next((each for each in reversed(talk) if isinstance(each, AIMessage)), None)
     if isinstance(talk[-1], ToolMessage) and spoken and (note := cut_calls_notice(spoken)):
         asked.append(HumanMessage(note))
@@ -211,22 +190,24 @@ def _prepared(state: State, runtime: Runtime[Context]) -> Asked:
 def tools(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Answer the first open tool call, or begin the walk or question that it asks for."""
     walker = get_agent_handle(runtime)
-    call, earlier = next_call(state["messages"])
+    call, past = chat_turn.next_call(state["messages"])
     whole = None if runtime.context.whole is None else get_scene(runtime.context.whole)
-    message, todo = answer_call(call, earlier, robot_context(state, walker, whole))
+    message, todo = chat_turn.answer_call(call, past, chat_turn.robot_context(state, walker, whole))
     if "drive" in todo:
         return _driven(state, walker, call, todo["drive"])
     if "walk" in todo:
         return _set_out(state, call, todo)
     if "question" in todo:
         text = todo["question"]
-        asked = [transcript_line("robot", text, state)]
-        question = {"call": call, "text": text, "choices": answer_choices(text, state["messages"])}
+        asked = [chat_turn.transcript_line("robot", text, state)]
+        offered = chat_turn.answer_choices(text, state["messages"])
+        question = {"call": call, "text": text, "choices": offered}
         return {"question": question, "transcript": asked}
     if "turn" in todo:
-        moved = turn_body(state, walker, todo["turn"])
+        moved = chat_turn.turn_body(state, walker, todo["turn"])
         if touched := contact_summary(contact_records(moved.contacts), walker.scene):
-            message = tool_message(call, {**(tool_answer(message) or {}), "touched": touched})
+            answer = {**(tool_answer(message) or {}), "touched": touched}
+            message = chat_turn.tool_message(call, answer)
         return {**moved.update, "trajectory": [trajectory_entry(moved.pose)], "messages": [message]}
     given_up = {"goal": None} if todo.get("give_up") else {}
     return {"messages": [message], "past": _talked(state, todo), **given_up}
@@ -261,7 +242,7 @@ def _hopped(state: State, runtime: Runtime[Context], going: dict[str, Any]) -> d
     walker, left = get_agent_handle(runtime), list(going["way"])
     if not left:
         return _arrived(state, walker, going)
-    moved = hop_body(state, walker, left.pop(0))
+    moved = chat_turn.hop_body(state, walker, left.pop(0))
     walked = {
         **going,
         "way": left,
@@ -287,29 +268,27 @@ def _hopped(state: State, runtime: Runtime[Context], going: dict[str, Any]) -> d
     return {**moved.update, **ended, "trajectory": [*poses, *ended["trajectory"]]}
 
 
-def _arrived(
-    state: Mapping[str, Any], walker: AgentHandle, walked: dict[str, Any]
-) -> dict[str, Any]:
+def _arrived(state: Mapping[str, Any], walker: AgentHandle, walk: dict[str, Any]) -> dict[str, Any]:
     """Turn towards the destination and answer the call."""
     update: dict[str, Any] = {"trajectory": []}
-    touched = list(walked.get("touched", []))
-    if walked["face"] is not None:
-        moved = turn_body(state, walker, walked["face"])
+    touched = list(walk.get("touched", []))
+    if walk["face"] is not None:
+        moved = chat_turn.turn_body(state, walker, walk["face"])
         touched += contact_records(moved.contacts)
         update = {**moved.update, "trajectory": [trajectory_entry(moved.pose)]}
     trail = [*state["trajectory"], *update["trajectory"]]
-    now = robot_context({**state, **update, "trajectory": trail}, walker)
+    now = chat_turn.robot_context({**state, **update, "trajectory": trail}, walker)
     told = {
         "arrived": True,
-        "place": walked["place"]["name"],
+        "place": walk["place"]["name"],
         "room": room_name(now.scene, now.room),
-        "metres": walked["walked"],
-        **({"note": walked["note"]} if walked["note"] else {}),
-        **walked.get("more", {}),
+        "metres": walk["walked"],
+        **({"note": walk["note"]} if walk["note"] else {}),
+        **walk.get("more", {}),
     }
     if said := contact_summary(touched, now.scene):
         told["touched"] = said
-    return {**update, "walk": None, "messages": [tool_message(walked["call"], told)]}
+    return {**update, "walk": None, "messages": [chat_turn.tool_message(walk["call"], told)]}
 
 
 def _is_in(state: Mapping[str, Any], walker: AgentHandle, walked: Mapping[str, Any]) -> bool:
@@ -321,18 +300,12 @@ def _is_in(state: Mapping[str, Any], walker: AgentHandle, walked: Mapping[str, A
 
 def _barred(state: Mapping[str, Any], walker: AgentHandle, walked: dict[str, Any]) -> Any:
     """Return the tool message that the body did not get through, with its contacts and position."""
-    room = room_name(walker.scene, robot_context(state, walker).room)
-    touched = contact_summary(walked["touched"], walker.scene)
-    against = f" because of {touched[0]['what']}" if touched else ""
+    room = room_name(walker.scene, chat_turn.robot_context(state, walker).room)
+    hits = contact_summary(walked["touched"], walker.scene)
+    against = f" because of {hits[0]['what']}" if hits else ""
     why = f"I did not get through to the {walked['place']['name']}{against}. I am in the {room}."
-    told = {
-        "error": why,
-        "barred": True,
-        "room": room,
-        "metres": walked["walked"],
-        "touched": touched,
-    }
-    return tool_message(walked["call"], told)
+    told = {"error": why, "barred": True, "room": room, "metres": walked["walked"], "touched": hits}
+    return chat_turn.tool_message(walked["call"], told)
 
 
 def _driven(state: State, walker: AgentHandle, call: Any, drive: dict[str, Any]) -> dict[str, Any]:
@@ -340,14 +313,14 @@ def _driven(state: State, walker: AgentHandle, call: Any, drive: dict[str, Any])
     stood: dict[str, Any] = dict(state)
     poses, contacts = list[list[Any]](), list[Any]()
     if drive["heading"] is not None:
-        moved = turn_body(stood, walker, drive["heading"])
+        moved = chat_turn.turn_body(stood, walker, drive["heading"])
         poses, contacts = [trajectory_entry(moved.pose)], [*moved.contacts]
         stood |= {**moved.update, "trajectory": [*state["trajectory"], *poses]}
-    moved = drive_body(stood, walker, drive["metres"])
+    moved = chat_turn.drive_body(stood, walker, drive["metres"])
     poses.append(trajectory_entry(moved.pose))
     contacts += moved.contacts
     after = {**stood, **moved.update, "trajectory": [*state["trajectory"], *poses]}
-    room = room_name(walker.scene, robot_context(after, walker).room)
+    room = room_name(walker.scene, chat_turn.robot_context(after, walker).room)
     told: dict[str, Any] = {
         "arrived": True,
         "place": drive["place"],
@@ -364,7 +337,7 @@ def _driven(state: State, walker: AgentHandle, call: Any, drive: dict[str, Any])
         **moved.update,
         "trajectory": poses,
         "begun": [state["pose"]["viewpoint"]],
-        "messages": [tool_message(call, told)],
+        "messages": [chat_turn.tool_message(call, told)],
     }
 
 
@@ -376,14 +349,14 @@ def ask(state: State) -> dict[str, Any]:
     if choices := question.get("choices"):
         told["choices"] = choices
     words = interrupt(told)
-    fault = input_fault(words)
+    fault = chat_turn.input_fault(words)
     if fault:
-        return {"transcript": [transcript_line("note", fault, state)]}
-    text = clean_text(words)
+        return {"transcript": [chat_turn.transcript_line("note", fault, state)]}
+    text = chat_turn.clean_text(words)
     return {
         "question": None,
-        "transcript": [transcript_line("person", text, state)],
-        "messages": [tool_message(question["call"], {"answer": text})],
+        "transcript": [chat_turn.transcript_line("person", text, state)],
+        "messages": [chat_turn.tool_message(question["call"], {"answer": text})],
     }
 
 
@@ -391,11 +364,11 @@ def speak(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Send the model's reply to the person."""
     last = state["messages"][-1]
     assert isinstance(last, AIMessage)  # noqa: S101  only the agent leads here
-    calls = open_calls(state["messages"])
-    text = _LOST if calls else clean_text(last.text) or _LOST
-    undone = [*close_calls(calls, None, ""), AIMessage(text)] if calls else []
+    calls = chat_turn.open_calls(state["messages"])
+    text = _LOST if calls else chat_turn.clean_text(last.text) or _LOST
+    undone = [*chat_turn.close_calls(calls, None, ""), AIMessage(text)] if calls else []
     return {
-        "transcript": [transcript_line("robot", text, state)],
+        "transcript": [chat_turn.transcript_line("robot", text, state)],
         "messages": undone,
         "result": _result(state, get_agent_handle(runtime), text),
     }
@@ -421,7 +394,7 @@ def after_tools(state: State) -> Literal["walk", "ask", "tools", "agent"]:
         return "walk"
     if state.get("question"):
         return "ask"
-    return "tools" if open_calls(state["messages"]) else "agent"
+    return "tools" if chat_turn.open_calls(state["messages"]) else "agent"
 
 
 builder = AgentGraph(State, Context, Input, "chat")

@@ -35,7 +35,7 @@ from langgraph.types import Overwrite
 
 from navloom.errors import SimulatorError, UsageError
 from navloom.files import join_some
-from navloom.models.messages import answered_calls, message_text, with_images
+from navloom.models.messages import answered_calls, message_text, tool_answer, with_images
 from navloom.models.redaction import redact
 from navloom.prompts.prompt_loader import load_prompt
 from navloom.scenes.bodies import is_lift_or_stairs
@@ -354,15 +354,6 @@ def _failed(answer: ToolMessage) -> bool:
     return told is None or bool({"error", "which"} & set(told))
 
 
-def tool_answer(answer: ToolMessage) -> dict[str, Any] | None:
-    """Return the JSON object in a tool's answer; None where it holds none."""
-    try:
-        told = json.loads(message_text(answer.content))
-    except ValueError:
-        return None
-    return told if isinstance(told, dict) else None
-
-
 def answer_choices(question: str, messages: Sequence[AnyMessage]) -> list[str]:
     """Return suggested answers to a question, each worded as the person would say it.
 
@@ -592,10 +583,8 @@ def undo_update(state: Mapping[str, Any]) -> dict[str, Any]:
     It undoes the instruction that the line ``undo_to`` of the transcript belongs to, else the last
     one. Before the first instruction there is nothing to undo.
     """
-    update: dict[str, Any] = {
-        **{"undo": False, "undo_to": None, "halt": False},
-        **{"said": None, "over": False},
-    }
+    update: dict[str, Any] = {"undo": False, "undo_to": None, "halt": False}
+    update |= {"said": None, "over": False}
     marks, line = state.get("marks") or [], state.get("undo_to")
     firsts = _firsts(state)
     if line is not None:

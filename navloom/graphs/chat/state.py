@@ -11,15 +11,7 @@ from langchain_core.messages import AnyMessage
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from navloom.graphs.agent_graph import (
-    AgentContext,
-    Growing,
-    ModelLike,
-    Outcome,
-    PythonField,
-    SceneLike,
-    SimulatorLike,
-)
+from navloom.graphs import agent_graph
 from navloom.models.structured_output import sees_images
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 
@@ -45,7 +37,7 @@ class Input(TypedDict, total=False):
     """The robot's heading at the start, radians clockwise from -z."""
 
 
-class State(Input, Outcome, total=False):
+class State(Input, agent_graph.Outcome, total=False):
     """State of a conversation: ids and text, never a frame or a scene.
 
     Its status is always ``ok``: only the person can say whether an order was carried out well. Keys
@@ -61,17 +53,17 @@ class State(Input, Outcome, total=False):
     """The body's name; a conversation cannot change its body."""
     simulator: dict[str, Any] | None
     """Simulator state that restores a driving body exactly."""
-    trajectory: Growing[list[Any]]
+    trajectory: agent_graph.Growing[list[Any]]
     """Every pose so far, the start first: [viewpoint, heading, elevation], of a body that drives
     with x, y and z after that."""
-    messages: Growing[AnyMessage]
+    messages: agent_graph.Growing[AnyMessage]
     """The conversation as the model reads it, without the opening. It sees the latest part."""
-    transcript: Growing[dict[str, Any]]
+    transcript: agent_graph.Growing[dict[str, Any]]
     """The conversation as people read it: ``who`` (person, robot, note), ``text``, ``turn``, and
     ``at``, the number of poses so far."""
-    past: Growing[dict[str, Any]]
+    past: agent_graph.Growing[dict[str, Any]]
     """Rooms and items that were talked of (:data:`navloom.tools.chat.places.Past`)."""
-    begun: Growing[str]
+    begun: agent_graph.Growing[str]
     """The viewpoints at which its walks began."""
     walk: dict[str, Any] | None
     """The walk under way: the call it answers, the rest of the path, the destination."""
@@ -86,38 +78,38 @@ class State(Input, Outcome, total=False):
     """Number of the person's messages so far."""
     thought: int
     """Model calls in this turn."""
-    marks: Growing[dict[str, Any]]
+    marks: agent_graph.Growing[dict[str, Any]]
     """Undo snapshots, one before each message of the person (:mod:`.exchange`)."""
     over: bool
     """True once the person has left."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Context(AgentContext):
+class Context(agent_graph.AgentContext):
     """Settings of the chat graph, fixed during a run. Contexts are compared by identity.
 
     Raises:
         UsageError: a setting is invalid.
     """
 
-    simulator: SimulatorLike = "auto"
+    simulator: agent_graph.SimulatorLike = "auto"
     """The simulator: a backend's name for ``scene``, or an instance for this conversation alone."""
-    scene: SceneLike | None = None
+    scene: agent_graph.SceneLike | None = None
     """The scene or its URI, for a backend given by name."""
     agent: str = "robot"
     """The agent's name in its simulator."""
-    model: ModelLike = "builtin/heuristic"
+    model: agent_graph.ModelLike = "builtin/heuristic"
     """The model, or its ``provider/name``."""
     embodiment: Embodiment = DEFAULT_BODY
     """The robot's body; it drives where the simulator has physics."""
-    whole: SceneLike | None = None
+    whole: agent_graph.SceneLike | None = None
     """The home with a slim body's graph, where ``scene`` has that of a wider one. It serves to
     explain which barrier blocks a path."""
     views: Literal[0, 4] = 4
     """4 shows the model a strip of images, if the simulator has images and the model takes them."""
     max_turns: Annotated[int, Field(ge=1, le=100)] = 10
     """Most model calls for each instruction."""
-    before_hop: Annotated[Callable[[], Awaitable[None]] | None, PythonField()] = None
+    before_hop: Annotated[Callable[[], Awaitable[None]] | None, agent_graph.PythonField()] = None
     """Awaited before each hop, once the last one is on disk: lets a display show each hop."""
 
     @cached_property

@@ -34,13 +34,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import NavloomError, UsageError, did_you_mean
 from navloom.files import replace_file
-from navloom.graphs.agent_graph import (
-    CheckedSerializer,
-    find_damage,
-    is_damage,
-    open_saver,
-    quarantine_file,
-)
+from navloom.graphs import agent_graph
 from navloom.graphs.chat.chat import build_graph
 from navloom.models.redaction import redact
 from navloom.scenes.safe_files import parse_json, read_json, scene_errors
@@ -128,17 +122,17 @@ async def open_thread(path: Path | None) -> AsyncIterator[Any]:
     if path is None:
         from langgraph.checkpoint.memory import InMemorySaver
 
-        yield InMemorySaver(serde=CheckedSerializer())
+        yield InMemorySaver(serde=agent_graph.CheckedSerializer())
         return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{path.parent}: {error.strerror}: choose another --threads.") from error
     try:
-        if wrong := find_damage(path):
+        if wrong := agent_graph.find_damage(path):
             raise BrokenThreadError(f"{path} is broken: {wrong}.")
         # Locked until the end: two chats in one thread would mix their messages.
-        async with open_saver(path, alone=True) as saver:
+        async with agent_graph.open_saver(path, alone=True) as saver:
             _held[path.resolve()] = saver
             try:
                 yield saver
@@ -147,7 +141,7 @@ async def open_thread(path: Path | None) -> AsyncIterator[Any]:
     except BrokenThreadError as error:
         raise _kept_aside(path, str(error)) from error
     except sqlite3.Error as error:
-        if is_damage(error):
+        if agent_graph.is_damage(error):
             raise _kept_aside(path, f"{path} is broken: {error}.") from error
         said = f"{path} cannot be used: {error}. Choose another --threads folder."
         if "locked" in str(error):
@@ -158,8 +152,8 @@ async def open_thread(path: Path | None) -> AsyncIterator[Any]:
 def _kept_aside(path: Path, said: str) -> UsageError:
     """Put a damaged thread's file aside, and return the error that says where it is now."""
     return UsageError(
-        f"{said} It is kept as {quarantine_file(path)}, and nothing was begun in its place: the"
-        " same command once more begins a new conversation."
+        f"{said} It is kept as {agent_graph.quarantine_file(path)}, and nothing was begun in its"
+        " place: the same command once more begins a new conversation."
     )
 
 
@@ -215,7 +209,7 @@ async def _read(path: Path) -> ChatThread | None:
             copy = Path(folder) / "copy.sqlite"
             try:
                 await asyncio.to_thread(_copied, path, copy)
-                async with open_saver(copy) as saver:
+                async with agent_graph.open_saver(copy) as saver:
                     told = await _told(path.stem, saver, held=held)
             except Exception:
                 # The copy of a file that is being written may be inconsistent.
@@ -245,7 +239,7 @@ def _copied(path: Path, copy: Path) -> None:
         shutil.copyfile(f"{path}-wal", f"{copy}-wal")
     if _stamps(path)[0] != before:
         raise BrokenThreadError("it is being written")
-    if wrong := find_damage(copy):
+    if wrong := agent_graph.find_damage(copy):
         raise BrokenThreadError(wrong)
 
 
@@ -306,7 +300,7 @@ def _alone(path: Path) -> Iterator[sqlite3.Connection]:
             file.execute("BEGIN EXCLUSIVE")
             yield file
     except sqlite3.Error as error:
-        if is_damage(error):
+        if agent_graph.is_damage(error):
             raise BrokenThreadError(
                 f"{path} is broken: {sanitize_line(str(error), 160)}."
             ) from error

@@ -58,11 +58,8 @@ def prompt(state: State, _: Runtime[Context]) -> dict[str, Any]:
     account = state["account"]
     if len(account) > _MOST_ACCOUNT:
         account = f"{account[:_MOST_ACCOUNT]}\n[cut here]"
-    return {
-        "messages": opening_messages(
-            load_prompt(PROMPT).render(causes=state["causes"], account=account)
-        )
-    }
+    rendered = load_prompt(PROMPT).render(causes=state["causes"], account=account)
+    return {"messages": opening_messages(rendered)}
 
 
 def question(state: State, context: Context) -> ModelQuestion:

@@ -71,15 +71,11 @@ def heuristic_reasoning(request: PolicyRequest) -> AIMessage:
     for claim in claims:
         placed = any(p.is_at(claim.places) for p in passages)
         there = [p for p in barriers if not placed or p.is_at(claim.places)]
-        right = {p.number for p in there if p.causes & claim.causes}
-        if (
-            claim.others
-            or not there
-            or (claim.causes and not right and any(p.causes for p in there))
-        ):
+        ok = {p.number for p in there if p.causes & claim.causes}
+        if claim.others or not there or (claim.causes and not ok and any(p.causes for p in there)):
             claimed.append(claim.text[:_MOST_SAID])
-        elif right:
-            named |= right
+        elif ok:
+            named |= ok
         elif placed or len(claims) == 1:
             unread.append(claim.text)
     if unread and not named:
@@ -163,9 +159,7 @@ def random_rubric(request: PolicyRequest) -> AIMessage:
     """Give a random grade for each criterion."""
     rng = random.Random(f"{request.seed}:{request.first_human}")
     wanted = _CRITERION.findall(_parts(request)["criteria"])
-    return request.answer(
-        {name: _graded(rng.choice(("yes", "no", "na")), "drawn") for name in wanted}
-    )
+    return request.answer({n: _graded(rng.choice(("yes", "no", "na")), "drawn") for n in wanted})
 
 
 def random_failure(request: PolicyRequest) -> AIMessage:
@@ -228,11 +222,8 @@ def _history(parts: dict[str, str]) -> dict[str, Any]:
     if _FIRST.search(parts["said"]):
         return _graded("yes" if began else "no", "it says that this is the first step")
     for step, option in _EARLIER.findall(parts["said"]):
-        so = re.search(
-            rf"^Step {step}: go to option {option}\b|^Step {step} - go to option {option}\b",
-            parts["history"],
-            re.MULTILINE,
-        )
+        taken = rf"^Step {step}(?::| -) go to option {option}\b"
+        so = re.search(taken, parts["history"], re.MULTILINE)
         return _graded("yes" if so else "no", f"step {step}, option {option}")
     return _graded("na", "it says nothing of earlier steps")
 

@@ -131,11 +131,6 @@ def read_choice(text: str) -> tuple[str, str]:
     return _SAID[said], " ".join(why.split())[:_MOST_WHY] if isinstance(why, str) else ""
 
 
-build_graph = question_builder(
-    AgentGraph(State, Context, Input, "preference_judge"),
-    question,
-    prompt=prompt,
-    finish=finish,
-    many=True,
-)
+builder = AgentGraph(State, Context, Input, "preference_judge")
+build_graph = question_builder(builder, question, prompt=prompt, finish=finish, many=True)
 graph = build_graph()

@@ -67,11 +67,8 @@ def prompt(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     if is_blank(said):
         partial = 0.0 if record.barriers else None
         return finish_judging(state, PROMPT, Verdict(False, NOTHING_SAID, partial).record())
-    return {
-        "messages": opening_messages(
-            _rendered(state.get("seed", 0), said, record, runtime.context.defences)
-        )
-    }
+    rendered = _rendered(state.get("seed", 0), said, record, runtime.context.defences)
+    return {"messages": opening_messages(rendered)}
 
 
 def question(state: State, context: Context) -> ModelQuestion:  # noqa: ARG001  all that ask give both

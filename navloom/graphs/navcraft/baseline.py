@@ -145,7 +145,7 @@ def _single(request: PolicyRequest, propose: Any) -> AIMessage:
         return AIMessage(
             json.dumps(solo_task_answer(SoloTask(start, target, obj, end, asset), path))
         )
-    rng = _rng(request)
+    rng = turn_rng(request)
     proposal = propose(request, home, rng, plan)
     if proposal is None:
         return AIMessage("No errand in this home meets the rules.")
@@ -176,8 +176,8 @@ def _answered(request: PolicyRequest, tool: str) -> list[ToolResult]:
     return [call for call in request.tool_results(tool) if isinstance(call.result, dict)]
 
 
-def _rng(request: PolicyRequest) -> random.Random:
-    # Seeded by the turn: a turn that is repeated after a crash repeats its choice.
+def turn_rng(request: PolicyRequest) -> random.Random:
+    """Return a generator seeded by the turn: a turn repeated after a crash repeats its choice."""
     return random.Random(f"{request.seed}:{len(request.messages)}")
 
 
@@ -200,9 +200,7 @@ def _far_errand(
     liked = preferred_words(request.json_block("User profile:"))
     objects = [(r, name) for r in home.regions for name in home.objects.get(r, [])]
     while objects:
-        wanted = [
-            carry_grade(name) * (1 + 4 * preference_score(name, liked)) for _, name in objects
-        ]
+        wanted = [carry_grade(n) * (1 + 4 * preference_score(n, liked)) for _, n in objects]
         target, obj = rng.choices(objects, wanted)[0]
         far = {r: h for r, h in home.hops(target).items() if h >= least}
         ends = [(r, a) for r in far for a in home.assets.get(r, []) if can_hold(a, obj)]
@@ -261,7 +259,7 @@ def heuristic_collab(request: PolicyRequest) -> AIMessage:
     A tool that recommends relays is called before, and its recommendation is taken.
     """
     if _RECOMMEND in request.tools and not request.tool_results(_RECOMMEND):
-        return _call(_rng(request), "What is recommended?", _RECOMMEND, {"k": 3})
+        return _call(turn_rng(request), "What is recommended?", _RECOMMEND, {"k": 3})
     return _collab(request, _near_relay)
 
 
@@ -283,7 +281,7 @@ def _collab(request: PolicyRequest, propose: Any) -> AIMessage:
     calls = _answered(request, _CHECK_RELAY)
     if calls and calls[-1].result.get("efficient"):
         return AIMessage(json.dumps(relay_answer(errand, RelayChoice(**calls[-1].args))))
-    rng = _rng(request)
+    rng = turn_rng(request)
     tried = {tuple(c.args.get(key) for key in RelayChoice._fields) for c in calls}
     tried |= {tuple(each) for each in _told_before(request)}
     relay = propose(request, home, errand, rng, tried)

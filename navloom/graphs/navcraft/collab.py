@@ -44,33 +44,12 @@ from numpy.typing import NDArray
 from typing_extensions import TypedDict
 
 from navloom.errors import SimulatorError, UsageError
+from navloom.graphs import tool_loop
 from navloom.graphs.agent_graph import AgentGraph
 from navloom.graphs.invocation import as_node
+from navloom.graphs.navcraft import choices
 from navloom.graphs.navcraft import single as navcraft_single
-from navloom.graphs.navcraft.choices import (
-    ChoiceSettings,
-    ChoiceState,
-    NamedItem,
-    Update,
-    choice_field,
-    drop_refused,
-    list_choosable,
-    prompt_suffix,
-    read_item,
-    reject_choice,
-    scene_text,
-)
 from navloom.graphs.navcraft.single import compare_relay, relay_tools
-from navloom.graphs.tool_loop import (
-    Conversation,
-    ToolCallResult,
-    add_conversation,
-    count_turns,
-    executed_calls,
-    failed_update,
-    messages_of,
-    rejection_update,
-)
 from navloom.plugins import load_plugin
 from navloom.prompts.prompt_loader import RenderedPrompt, load_prompt
 from navloom.scenes.bodies import Embodiment, resolve_body
@@ -120,7 +99,7 @@ class Handoff(NamedTuple):
         helper: the best start for robot_2; empty where none is named.
     """
 
-    place: NamedItem
+    place: choices.NamedItem
     kind: str
     metres: float
     helper: str = ""
@@ -142,7 +121,7 @@ class RelayOffer:
 
     relays: RelayTable
     wish: RelaySpec
-    settings: ChoiceSettings
+    settings: choices.ChoiceSettings
     seed: int
 
     @property
@@ -155,15 +134,13 @@ class RelayOffer:
         """Mask of the relays that meet the wish and whose transfer asset's name is shown."""
         shown = {(each.region, each.name) for each in self.places}
         named = [(each.region, each.name) in shown for each in self.relays.transfers]
-        return (
-            self.wish.satisfied_by(self.relays)
-            & np.array(named, dtype=np.bool_)[self.relays.transfer]
-        )
+        fits = np.array(named, dtype=np.bool_)[self.relays.transfer]
+        return self.wish.satisfied_by(self.relays) & fits
 
     @cached_property
-    def places(self) -> list[NamedItem]:
+    def places(self) -> list[choices.NamedItem]:
         """Furniture that can hold the object and may be named."""
-        return list_choosable(self.task.scene, "asset", self.task.object_item.prompt_name)
+        return choices.list_choosable(self.task.scene, "asset", self.task.object_item.prompt_name)
 
     @cached_property
     def helpers(self) -> list[str]:
@@ -185,7 +162,7 @@ class RelayOffer:
             key = relay.transfer_region, relay.collab_type
             if key not in found:
                 found[key] = Handoff(
-                    NamedItem(relay.transfer_asset, relay.transfer_region),
+                    choices.NamedItem(relay.transfer_asset, relay.transfer_region),
                     relay.collab_type,
                     relay.alpha * solo,
                     relay.robot_2_start_region,
@@ -199,7 +176,7 @@ class RelayOffer:
         solo, found = self.task.solo_metres or 0.0, dict[tuple[int, int], Handoff]()
         for row in np.flatnonzero(self.kept):
             relay = self.relays.relay(int(row))
-            place = NamedItem(relay.transfer_asset, relay.transfer_region)
+            place = choices.NamedItem(relay.transfer_asset, relay.transfer_region)
             # Robot_1's path does not depend on robot_2's start.
             key = int(self.relays.transfer[row]), int(self.relays.type_index[row])
             found[key] = Handoff(place, relay.collab_type, relay.alpha * solo)
@@ -245,8 +222,8 @@ class RelayOffer:
         rooms = [region.id for region in scene.regions if region.id != barred]
         kinds = [self.wish.type] if self.wish.type else [*COLLAB_TYPES]
         fields = {
-            "robot_2": choice_field(rooms, constrain),
-            "handoff": choice_field(self.places, constrain),
+            "robot_2": choices.choice_field(rooms, constrain),
+            "handoff": choices.choice_field(self.places, constrain),
             "type": {"type": "string", "enum": kinds},
         }
         return object_schema(fields, "relay_choice")
@@ -260,35 +237,37 @@ def relay_question(
     # The numbered lines say all that the choice needs.
     hidden = offer.ways and not settings.whole_scene
     rendered = load_prompt("navcraft_collab_choices").render(
-        scene="" if hidden else scene_text(offer.task.scene, settings),
+        scene="" if hidden else choices.scene_text(offer.task.scene, settings),
         errand=f"{errand.instruction} It starts in {errand.start}.",
         facts=offer.facts(),
         ways=bool(offer.ways),
         type=offer.wish.type,
         seed=state["seed"],
     )
-    return rendered, drop_refused(offer.schema(), state)
+    return rendered, choices.drop_refused(offer.schema(), state)
 
 
 def resolve_relay(
     answer: Mapping[str, Any], state: Mapping[str, Any], offer: RelayOffer, *, strict: bool
-) -> tuple[RelayChoice | None, Update]:
+) -> tuple[RelayChoice | None, choices.Update]:
     """Return the chosen relay if it is efficient and meets the wish, else the rejection."""
     task, settings = offer.task, offer.settings
     if offer.ways:
         number = str(answer.get("way")).strip()[:_LONGEST_NUMBER]
         if number not in offer.ways:
             fault = f"There is no way {number}. Answer with one of: {list_names([*offer.ways])}."
-            return None, reject_choice(number, "way_not_there", fault, state, settings)
+            return None, choices.reject_choice(number, "way_not_there", fault, state, settings)
         way = offer.ways[number]
         answer = {"robot_2": way.helper, "handoff": str(way.place), "type": way.kind}
     named, kind = answer.get("handoff"), str(answer.get("type"))
-    place = read_item(named, task.scene, "asset")
+    place = choices.read_item(named, task.scene, "asset")
     if isinstance(place, str):
-        return None, reject_choice(named, "transfer_asset_not_there", place, state, settings)
+        return None, choices.reject_choice(
+            named, "transfer_asset_not_there", place, state, settings
+        )
     if kind not in COLLAB_TYPES:
         fault = f"'{kind[:40]}' is no type: choose Type-A1 or Type-A2."
-        return None, rejection_update(state, [Violation("wrong_form", fault)], settings)
+        return None, tool_loop.rejection_update(state, [Violation("wrong_form", fault)], settings)
     choice = RelayChoice(str(answer.get("robot_2")), place.region, place.name, kind)
     found = check_collab_path_efficient(task, *choice, strict=strict)
     code = NOT_AS_ASKED if found["efficient"] else "not_efficient"
@@ -307,7 +286,7 @@ def resolve_relay(
     if settings.show_adjacency or starts:
         why += f" Choose one of: {list_names(starts or [*map(str, offer.handoffs)])}."
     at_fault = choice.robot_2_start_region if starts else named
-    return None, reject_choice(at_fault, code, why, state, settings)
+    return None, choices.reject_choice(at_fault, code, why, state, settings)
 
 
 LIBRARY = ("recommend", "reach", "travel_time", "rendezvous", "interference", "revise_route")
@@ -344,11 +323,11 @@ def efficiency_tools(
 
 def library_record(messages: Sequence[AnyMessage]) -> dict[str, Any]:
     """Count the calls of each library tool; return them with the record of the library's prompt."""
-    asked = Counter(call.name for call in executed_calls(messages) if call.name in LIBRARY)
-    return {
-        "library_calls": dict(sorted(asked.items())),
-        "prompt_library": load_prompt(_PROMPT).record,
-    }
+    asked = Counter(
+        call.name for call in tool_loop.executed_calls(messages) if call.name in LIBRARY
+    )
+    calls = dict(sorted(asked.items()))
+    return {"library_calls": calls, "prompt_library": load_prompt(_PROMPT).record}
 
 
 NOT_WORTH_IT = "not worth it"
@@ -369,7 +348,7 @@ class Input(TypedDict):
     """Requested properties of the relay; None or left out draws them by the seed."""
 
 
-class State(Input, ChoiceState, total=False):
+class State(Input, choices.ChoiceState, total=False):
     """State of NavCraft-C.
 
     Its result is ``{"phase_1", "phase_2", "verdict", "navloom"}``, without ``phase_2`` where only
@@ -409,7 +388,7 @@ class Context(navcraft_single.Context):
 def _crafted(made: dict[str, Any], _: State) -> dict[str, Any]:
     """Return the update from the result of NavCraft-S."""
     if made["status"] == "failed":
-        ended = failed_update(f"phase_1:{made['reason']}", made["message"])
+        ended = tool_loop.failed_update(f"phase_1:{made['reason']}", made["message"])
         return {"usage": made["usage"], **ended}
     phase_1, record = made["result"]["phase_1"], made["result"]["navloom"]
     return {"usage": made["usage"], "phase_1": phase_1, "errand": record}
@@ -517,30 +496,30 @@ def tools(state: State, context: Context) -> Sequence[BaseTool]:
     return made
 
 
-def _failed(call: ToolCallResult) -> bool:
+def _failed(call: tool_loop.ToolCallResult) -> bool:
     if call.result is not None and call.name in LIBRARY:
         return "error" in call.result
     return call.result is None or not call.result.get("efficient")
 
 
-def _advice(call: ToolCallResult, before: list[ToolCallResult], context: Context) -> str:
+def _advice(
+    call: tool_loop.ToolCallResult, before: list[tool_loop.ToolCallResult], context: Context
+) -> str:
     def part(key: str) -> str:
         tried = {str(c.args.get(key)) for c in before if c.args.get(key)}
         left = [region.id for region in get_scene(context.scene).regions if region.id not in tried]
         return f"{key} tried: {list_names(sorted(tried))}; left: {list_names(left)}."
 
     why = (call.result or {}).get("error", _NO_SHORTER)
+    again = f"This call failed before and fails again. {why}"
     if call.name in LIBRARY:
-        return f"This call failed before and fails again. {why}"
-    return (
-        f"This call failed before and fails again. {why} "
-        f"{part('robot_2_start_region')} {part('transfer_region')}"
-    )
+        return again
+    return f"{again} {part('robot_2_start_region')} {part('transfer_region')}"
 
 
 def confirmed_relay(messages: list[AnyMessage]) -> RelayChoice | None:
     """Return the relay that the tool found efficient last, or None."""
-    made = (call for call in executed_calls(messages) if call.name not in LIBRARY)
+    made = (call for call in tool_loop.executed_calls(messages) if call.name not in LIBRARY)
     good = [call for call in made if not _failed(call)]
     if not good:
         return None
@@ -550,7 +529,7 @@ def confirmed_relay(messages: list[AnyMessage]) -> RelayChoice | None:
 
 def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, Any]:
     """Check the model's answer; accept it, send it back, or give up."""
-    confirmed, errand = confirmed_relay(messages_of(state)), _errand(state, context)
+    confirmed, errand = confirmed_relay(tool_loop.messages_of(state)), _errand(state, context)
     if "phase_2" in answer and answer["phase_2"] is None and confirmed is None:
         return _not_worth_it(state, context, by="model")
     if context.compact:
@@ -562,7 +541,7 @@ def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, A
     elif context.tools == "none":
         confirmed, refused = _held(answer, state, context)
         if refused:
-            return rejection_update(state, refused, context)
+            return tool_loop.rejection_update(state, refused, context)
     plan, wrong = read_relay(answer, get_scene(context.scene), errand, confirmed)
     if plan is not None and confirmed is not None and not wrong:
         result = _result(plan, confirmed, state, context)
@@ -572,11 +551,9 @@ def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, A
         result["navloom"]["driven"] = driven
         if driven["done"] or not context.drop_undriven:
             return {"status": "ok", "reason": None, "result": result}
-        return {
-            **failed_update(NOT_DRIVEN, f"The relay could not be driven: {driven['reason']}."),
-            "result": result,
-        }
-    return rejection_update(state, wrong, context)
+        why = f"The relay could not be driven: {driven['reason']}."
+        return {**tool_loop.failed_update(NOT_DRIVEN, why), "result": result}
+    return tool_loop.rejection_update(state, wrong, context)
 
 
 def _held(
@@ -592,10 +569,8 @@ def _held(
             " [target region] to the [transfer asset] in [transfer region]."
         )
         return None, [Violation("wrong_instruction", said)]
-    wish = RelaySpec(**state["asked"])
-    found = compare_relay(
-        _task(state, context), plan.choice, strict=context.strict_helper, wish=wish
-    )
+    task, wish = _task(state, context), RelaySpec(**state["asked"])
+    found = compare_relay(task, plan.choice, strict=context.strict_helper, wish=wish)
     if found["efficient"]:
         return plan.choice, []
     return None, [Violation("not_efficient", found.get("error", _NO_SHORTER))]
@@ -619,21 +594,19 @@ def _driven(relay: RelayChoice, state: State, context: Context) -> dict[str, Any
 
 def select_prompt(context: Context) -> str:
     """Return the name of the prompt that a context asks for a relay with."""
-    return f"navcraft_collab{prompt_suffix(context.compact, context.tools)}"
+    return f"navcraft_collab{choices.prompt_suffix(context.compact, context.tools)}"
 
 
-def _result(
-    plan: RelayAnswer, relay: RelayChoice, state: State, context: Context
-) -> dict[str, Any]:
-    before, spoken = state.get("errand", {}), messages_of(state)
+def _result(plan: RelayAnswer, pick: RelayChoice, state: State, context: Context) -> dict[str, Any]:
+    before, spoken = state.get("errand", {}), tool_loop.messages_of(state)
     record = {
         **_errand_record(state, context),
-        **relay_record(_task(state, context), relay, strict=context.strict_helper),
-        **_as_asked(relay, state, context),
+        **relay_record(_task(state, context), pick, strict=context.strict_helper),
+        **_as_asked(pick, state, context),
         "strict_helper": context.strict_helper,
         "relay_violations_mended": state.get("violations", []),
-        "turns": before.get("turns", 0) + count_turns(spoken),
-        "tool_calls": before.get("tool_calls", 0) + len(executed_calls(spoken)),
+        "turns": before.get("turns", 0) + tool_loop.count_turns(spoken),
+        "tool_calls": before.get("tool_calls", 0) + len(tool_loop.executed_calls(spoken)),
         "prompt_collab": load_prompt(select_prompt(context)).record,
         **(library_record(spoken) if context.tools == "library" else {}),
     }
@@ -650,10 +623,8 @@ def _as_asked(relay: RelayChoice, state: State, context: Context) -> dict[str, A
     relays, asked, wish = _relays(state, context), RelaySpec(**state["asked"]), _wish(state)
     found = check_collab_path_efficient(relays.task, *relay, strict=context.strict_helper)
     best = float(relays.alpha[asked.satisfied_by(relays)].min())
-    return {
-        "asked": {**asked.record(), "given_up": asked.dropped_from(wish)},
-        "regret_asked": found["r1_rate"] - best,
-    }
+    kept = {**asked.record(), "given_up": asked.dropped_from(wish)}
+    return {"asked": kept, "regret_asked": found["r1_rate"] - best}
 
 
 def begin(state: State) -> Literal["errand", "survey"]:
@@ -674,7 +645,7 @@ def after_survey(state: State) -> Literal["propose", "__end__"]:
 builder = AgentGraph(State, Context, Input, "navcraft_collab")
 builder.add_node("errand", as_node(navcraft_single.graph, output=_crafted))
 builder.add_node("survey", survey)
-add_conversation(builder, Conversation(ask, tools, _failed, _advice, check))
+tool_loop.add_conversation(builder, tool_loop.Conversation(ask, tools, _failed, _advice, check))
 builder.add_conditional_edges(START, begin)
 builder.add_conditional_edges("errand", after_errand)
 builder.add_conditional_edges("survey", after_survey)

@@ -21,19 +21,9 @@ from pydantic import create_model
 from typing_extensions import TypedDict
 
 from navloom.errors import UsageError
+from navloom.graphs import tool_loop
 from navloom.graphs.agent_graph import AgentGraph, ModelLike, SceneLike
 from navloom.graphs.navcraft.single import RELAY_TOOL, path_tools
-from navloom.graphs.tool_loop import (
-    Conversation,
-    ToolCallResult,
-    ToolLoopState,
-    TurnLimits,
-    add_conversation,
-    count_turns,
-    executed_calls,
-    messages_of,
-    rejection_update,
-)
 from navloom.prompts.prompt_loader import RenderedPrompt, load_prompt
 from navloom.scenes.distances import cached_on_scene
 from navloom.scenes.lexicon import item_names, scene_json
@@ -54,7 +44,7 @@ class Input(TypedDict):
     """Varies the model's choices; goes into the prompt."""
 
 
-class State(Input, ToolLoopState, total=False):
+class State(Input, tool_loop.ToolLoopState, total=False):
     """State of the one-step graph.
 
     Its result is ``{"answer": ..., "navloom": ...}``: the last answer with the required keys and
@@ -63,7 +53,7 @@ class State(Input, ToolLoopState, total=False):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Context(TurnLimits):
+class Context(tool_loop.TurnLimits):
     """Settings of the one-step graph, fixed during a run."""
 
     compact: ClassVar[bool] = False
@@ -112,12 +102,14 @@ def tools(_: State, context: Context) -> Sequence[BaseTool]:
     return direct_tools(get_scene(context.scene), tau=context.tau, constrain=context.constrain)
 
 
-def _failed(call: ToolCallResult) -> bool:
+def _failed(call: tool_loop.ToolCallResult) -> bool:
     result = call.result or {}
     return not result.get("efficient", result.get("valid"))
 
 
-def _advice(call: ToolCallResult, before: list[ToolCallResult], context: Context) -> str:
+def _advice(
+    call: tool_loop.ToolCallResult, before: list[tool_loop.ToolCallResult], context: Context
+) -> str:
     def left(key: str) -> str:
         tried = {str(each.args.get(key)) for each in before}
         free = [r.id for r in get_scene(context.scene).regions if r.id not in tried]
@@ -133,12 +125,12 @@ def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, A
     scene = get_scene(context.scene)
     plan, wrong = read_direct_plan(answer, scene, context.variant)
     if plan is None:
-        return rejection_update(state, wrong, context)
+        return tool_loop.rejection_update(state, wrong, context)
     wrong = direct_violations(plan, scene, context.variant)
     result = _result(answer, plan, wrong, state, context)
     if not wrong:
         return {"status": "ok", "reason": None, "result": result}
-    return {**rejection_update(state, wrong, context), "result": result}
+    return {**tool_loop.rejection_update(state, wrong, context), "result": result}
 
 
 def _result(
@@ -148,7 +140,7 @@ def _result(
     state: State,
     context: Context,
 ) -> dict[str, Any]:
-    spoken = messages_of(state)
+    spoken = tool_loop.messages_of(state)
     return {
         "answer": answer,
         "navloom": {
@@ -158,15 +150,15 @@ def _result(
             **direct_record(plan, get_scene(context.scene), tau=context.tau),
             "broken": [*dict.fromkeys(each.code for each in wrong)],
             "violations_mended": state.get("violations", []),
-            "turns": count_turns(spoken),
-            "tool_calls": len(executed_calls(spoken)),
+            "turns": tool_loop.count_turns(spoken),
+            "tool_calls": len(tool_loop.executed_calls(spoken)),
             "prompt": load_prompt(select_prompt(context)).record,
         },
     }
 
 
 builder = AgentGraph(State, Context, Input, "navcraft_direct")
-add_conversation(builder, Conversation(ask, tools, _failed, _advice, check))
+tool_loop.add_conversation(builder, tool_loop.Conversation(ask, tools, _failed, _advice, check))
 builder.add_edge(START, "propose")
 build_graph = builder.compile
 """Compiles the graph; takes the checkpointer for its steps, none by default."""

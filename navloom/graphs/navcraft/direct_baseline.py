@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from langchain_core.messages import AIMessage
 
-from navloom.graphs.navcraft.baseline import PromptScene
+from navloom.graphs.navcraft.baseline import PromptScene, turn_rng
 from navloom.models.builtin import PolicyRequest
 from navloom.tools.navcraft.direct_plan import Variant, direct_answer
 from navloom.tools.navcraft.relay import COLLAB_TYPES, RelayChoice, RobotName, roles_of
@@ -58,7 +58,7 @@ def random_v2(request: PolicyRequest) -> AIMessage:
 def _heuristic(request: PolicyRequest, variant: Variant) -> AIMessage:
     home = PromptScene.read(request.json_block("Scene graph:"))
     asked = {tuple(call.args.values()) for call in request.tool_results(_CHECK)}
-    for task in islice(_sought(home, _rng(request), variant), len(asked) + _ERRANDS):
+    for task in islice(_sought(home, turn_rng(request), variant), len(asked) + _ERRANDS):
         if tuple(_arguments(task).values()) not in asked:
             return _answered(request, variant, task)
     return AIMessage("No task of two robots in this home meets the rules.")
@@ -79,15 +79,8 @@ def _answered(request: PolicyRequest, variant: Variant, task: _Task | None) -> A
 
 
 def _arguments(task: _Task) -> dict[str, str]:
-    start, target, thing, end, asset = task.errand
-    return {
-        "start_region": start,
-        "target_region": target,
-        "object": thing,
-        "end_region": end,
-        "end_asset": asset,
-        **task.relay._asdict(),
-    }
+    names = ("start_region", "target_region", "object", "end_region", "end_asset")
+    return {**dict(zip(names, task.errand, strict=True)), **task.relay._asdict()}
 
 
 def _confirmed(args: dict[str, str]) -> _Task:
@@ -107,13 +100,8 @@ def _paths(home: PromptScene, task: _Task) -> dict[RobotName, list[str]]:
     return {fetcher: [*to_object, *on], deliverer: [*come, *bring]}
 
 
-def _rng(request: PolicyRequest) -> random.Random:
-    # Seeded by the turn: a turn that is repeated after a crash repeats its choice.
-    return random.Random(f"{request.seed}:{len(request.messages)}")
-
-
 def _blind(request: PolicyRequest, variant: Variant) -> _Task | None:
-    home, rng = PromptScene.read(request.json_block("Scene graph:")), _rng(request)
+    home, rng = PromptScene.read(request.json_block("Scene graph:")), turn_rng(request)
     objects = [(r, name) for r in home.regions for name in home.objects.get(r, [])]
     assets = [(r, name) for r in home.regions for name in home.assets.get(r, [])]
     if not objects or not assets:

@@ -35,12 +35,7 @@ from navloom.scenes.distances import hop_table
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import get_scene
 from navloom.tools.model_output import list_names, object_schema
-from navloom.tools.navcraft.relay_task import (
-    HOLDS_NOTHING,
-    can_hold,
-    cannot_place_text,
-    room_purpose,
-)
+from navloom.tools.navcraft import relay_task
 from navloom.tools.navcraft.task_paths import SoloTask, min_hops, shortest_path, solo_task_answer
 
 _STEPS = ("object", "room", "end", "start")
@@ -59,11 +54,8 @@ def errand_question(
     state: Mapping[str, Any], settings: ChoiceSettings, profile: Profile | None
 ) -> tuple[RenderedPrompt, dict[str, Any]]:
     """Render the question of the next choice; return it with the schema of its answer."""
-    scene, picked, offers = (
-        get_scene(settings.scene),
-        state.get("picked", []),
-        _offers(state, settings),
-    )
+    scene, offers = get_scene(settings.scene), _offers(state, settings)
+    picked = state.get("picked", [])
     thing = NamedItem(*picked[0]) if picked else NamedItem("", "")
     step, piece = _STEPS[len(picked)], offers.next_to_weigh()
     offered = offers.names()
@@ -166,9 +158,10 @@ def _take_end(
     if isinstance(place, str):
         return reject_choice(named, "end_asset_not_there", place, state, settings)
     offered = _offers(state, settings).names()
-    if not can_hold(place.name, thing.name):
-        fault = f"{cannot_place_text(*place, thing.name)} Choose one of: {list_names(offered)}."
-        return reject_choice(named, HOLDS_NOTHING, fault, state, settings)
+    if not relay_task.can_hold(place.name, thing.name):
+        why = relay_task.cannot_place_text(*place, thing.name)
+        fault = f"{why} Choose one of: {list_names(offered)}."
+        return reject_choice(named, relay_task.HOLDS_NOTHING, fault, state, settings)
     far = far_rooms(scene, thing.region, least)
     if place.region not in far or far == [place.region]:
         near = _too_near(place.region, thing.region, settings)
@@ -183,7 +176,7 @@ def _settled(state: Mapping[str, Any]) -> Update:
 
 
 def _for(kind: str) -> str:
-    return f": {words}" if (words := room_purpose(kind)) else ""
+    return f": {words}" if (words := relay_task.room_purpose(kind)) else ""
 
 
 def _advice(offered: Sequence[str], state: Mapping[str, Any], settings: ChoiceSettings) -> str:

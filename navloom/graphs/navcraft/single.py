@@ -25,18 +25,10 @@ from langgraph.graph import START
 from pydantic import BaseModel, create_model
 from typing_extensions import TypedDict
 
+from navloom.graphs import tool_loop
 from navloom.graphs.agent_graph import AgentGraph, Growing, PythonField
 from navloom.graphs.navcraft.choices import ChoiceSettings, ChoiceState, prompt_suffix
 from navloom.graphs.navcraft.errand_choices import errand_question, resolve_errand
-from navloom.graphs.tool_loop import (
-    Conversation,
-    ToolCallResult,
-    add_conversation,
-    count_turns,
-    executed_calls,
-    messages_of,
-    rejection_update,
-)
 from navloom.prompts.navcraft.profiles import Profile, load_profile
 from navloom.prompts.prompt_loader import RenderedPrompt, load_prompt
 from navloom.scenes.distances import cached_on_scene
@@ -44,6 +36,7 @@ from navloom.scenes.lexicon import item_names, scene_json
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import get_scene
 from navloom.tools.model_output import Violation, list_names, name_field
+from navloom.tools.navcraft import task_paths
 from navloom.tools.navcraft.relay import COLLAB_TYPES, RelayChoice, check_collab_path_efficient
 from navloom.tools.navcraft.relay_optimum import all_relays
 from navloom.tools.navcraft.relay_spec import RelaySpec, relay_advice
@@ -53,15 +46,6 @@ from navloom.tools.navcraft.relay_task import (
     can_hold,
     cannot_place_text,
     solo_task_quality,
-)
-from navloom.tools.navcraft.task_paths import (
-    SoloTask,
-    SoloTaskAnswer,
-    check_path_and_adjacency,
-    check_two_path_and_adjacency,
-    min_hops,
-    read_solo_task,
-    solo_task_schema,
 )
 
 
@@ -99,9 +83,9 @@ def ask(state: State, context: Context) -> tuple[RenderedPrompt, dict[str, Any]]
         scene_graph=scene_json(scene),
         profile=json.dumps(profile and profile.model_dump(by_alias=True)),
         seed=state["seed"],
-        min_hops=min_hops(context.tau),
+        min_hops=task_paths.min_hops(context.tau),
     )
-    return rendered, solo_task_schema(scene, constrain=context.constrain)
+    return rendered, task_paths.solo_task_schema(scene, constrain=context.constrain)
 
 
 def tools(_: State, context: Context) -> Sequence[BaseTool]:
@@ -111,13 +95,15 @@ def tools(_: State, context: Context) -> Sequence[BaseTool]:
     return path_tools(get_scene(context.scene), tau=context.tau, constrain=context.constrain)
 
 
-def _failed(call: ToolCallResult) -> bool:
+def _failed(call: tool_loop.ToolCallResult) -> bool:
     # The tool over three regions returns "valid", the one over two returns "connect".
     result = call.result or {}
     return not result.get("valid", result.get("connect"))
 
 
-def _advice(call: ToolCallResult, before: list[ToolCallResult], context: Context) -> str:
+def _advice(
+    call: tool_loop.ToolCallResult, before: list[tool_loop.ToolCallResult], context: Context
+) -> str:
     """Say what was tried and what is left, by the paper's repair rule (A.10.1, step 4)."""
     if call.result is None or "start_region" not in call.args:
         return "This call failed before. Call check_two_path_and_adjacency with three region ids."
@@ -134,7 +120,7 @@ def _advice(call: ToolCallResult, before: list[ToolCallResult], context: Context
     )
 
 
-def _repair(call: ToolCallResult) -> tuple[tuple[str, ...], str]:
+def _repair(call: tool_loop.ToolCallResult) -> tuple[tuple[str, ...], str]:
     result = call.result or {}
     if result.get("s2t_valid"):
         return ("start_region", "target_region"), "end_region"
@@ -151,21 +137,20 @@ def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, A
         if whole is None:
             return update
         answer = whole
-    task, wrong = read_solo_task(answer, scene, tau=context.tau)
+    task, wrong = task_paths.read_solo_task(answer, scene, tau=context.tau)
     if task is None or wrong:
-        return rejection_update(state, wrong, context)
+        return tool_loop.rejection_update(state, wrong, context)
     if odd := _odd_end(task.errand, scene):
-        return rejection_update(state, [odd], context)
+        return tool_loop.rejection_update(state, [odd], context)
     placed = RelayTask(scene, *task.errand)
     if placed.broken:
         # Linked regions may have parts that the navigation graph does not connect.
-        return rejection_update(
-            state, [Violation("not_walkable", placed.broken[0].message)], context
-        )
+        fault = Violation("not_walkable", placed.broken[0].message)
+        return tool_loop.rejection_update(state, [fault], context)
     return {"status": "ok", "reason": None, "result": _result(task, placed, state, context)}
 
 
-def _odd_end(errand: SoloTask, scene: Scene) -> Violation | None:
+def _odd_end(errand: task_paths.SoloTask, scene: Scene) -> Violation | None:
     """Return a violation where the end asset, such as a toilet, cannot hold the object."""
     if can_hold(errand.end_asset, errand.object):
         return None
@@ -179,9 +164,10 @@ def _odd_end(errand: SoloTask, scene: Scene) -> Violation | None:
 
 
 def _result(
-    task: SoloTaskAnswer, placed: RelayTask, state: State, context: Context
+    task: task_paths.SoloTaskAnswer, placed: RelayTask, state: State, context: Context
 ) -> dict[str, Any]:
-    (start, target, _, end, _), calls = task.errand, executed_calls(messages_of(state))
+    start, target, _, end, _ = task.errand
+    calls = tool_loop.executed_calls(tool_loop.messages_of(state))
     asked = {"start_region": start, "target_region": target, "end_region": end}
     return {
         "phase_1": task.model_dump(mode="json", by_alias=True),
@@ -191,7 +177,7 @@ def _result(
             "tool_confirmed": any(c.args == asked and (c.result or {}).get("valid") for c in calls),
             "repairs": _repairs(calls),
             "violations_mended": state.get("violations", []),
-            "turns": count_turns(messages_of(state)),
+            "turns": tool_loop.count_turns(tool_loop.messages_of(state)),
             "tool_calls": len(calls),
             "prompt": load_prompt(select_prompt(context)).record,
         },
@@ -200,8 +186,8 @@ def _result(
 
 def errand_record(task: RelayTask, tau: int) -> dict[str, Any]:
     """Return the record of an errand beside its answer: instances, metres, quality."""
-    thing, place = task.object_item.prompt_name, task.end_item.prompt_name
-    errand = SoloTask(task.start_region, task.target_region, thing, task.end_region, place)
+    obj, place = task.object_item.prompt_name, task.end_item.prompt_name
+    errand = task_paths.SoloTask(task.start_region, task.target_region, obj, task.end_region, place)
     return {
         "object_id": task.object_item.id,
         "end_asset": task.end_item.prompt_name,
@@ -217,13 +203,13 @@ def select_prompt(context: Context) -> str:
     return f"navcraft_single{prompt_suffix(context.compact, context.tools)}"
 
 
-def _legs(task: SoloTaskAnswer, target: str) -> list[int]:
+def _legs(task: task_paths.SoloTaskAnswer, target: str) -> list[int]:
     arrivals = [step.partition(" -> ")[2] for step in task.path.robot_1]
     first = arrivals.index(target) + 1
     return [first, len(arrivals) - first]
 
 
-def _repairs(calls: list[ToolCallResult]) -> dict[str, int]:
+def _repairs(calls: list[tool_loop.ToolCallResult]) -> dict[str, int]:
     """Count how often each branch of the paper's repair rule applied."""
     count = {"end": 0, "start": 0, "all": 0}
     for call in calls:
@@ -234,7 +220,7 @@ def _repairs(calls: list[ToolCallResult]) -> dict[str, int]:
 
 
 builder = AgentGraph(State, Context, Input, "navcraft_single")
-add_conversation(builder, Conversation(ask, tools, _failed, _advice, check))
+tool_loop.add_conversation(builder, tool_loop.Conversation(ask, tools, _failed, _advice, check))
 builder.add_edge(START, "propose")
 build_graph = builder.compile
 """Compiles the graph; takes the checkpointer for its steps, none by default."""
@@ -269,9 +255,9 @@ def path_tools(scene: Scene, *, tau: int = 2, constrain: bool = True) -> list[Ba
 
     return [
         StructuredTool.from_function(
-            lambda **asked: dict(check_two_path_and_adjacency(scene, **asked, tau=tau)),
+            lambda **asked: dict(task_paths.check_two_path_and_adjacency(scene, **asked, tau=tau)),
             name="check_two_path_and_adjacency",
-            description=_TWO_PATHS.format(least=min_hops(tau)),
+            description=_TWO_PATHS.format(least=task_paths.min_hops(tau)),
             args_schema=_arguments(
                 "two_paths",
                 start_region=name_field("Region robot_1 starts in.", regions),
@@ -280,7 +266,7 @@ def path_tools(scene: Scene, *, tau: int = 2, constrain: bool = True) -> list[Ba
             ),
         ),
         StructuredTool.from_function(
-            lambda **asked: dict(check_path_and_adjacency(scene, **asked)),
+            lambda **asked: dict(task_paths.check_path_and_adjacency(scene, **asked)),
             name="check_path_and_adjacency",
             description=_PATH,
             args_schema=_arguments(

@@ -16,14 +16,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from navloom.errors import UsageError, did_you_mean
-from navloom.graphs.agent_graph import (
-    AgentContext,
-    ModelLike,
-    PythonField,
-    SceneLike,
-    SimulatorLike,
-)
+from navloom.errors import UsageError, one_of
+from navloom.graphs import agent_graph
 from navloom.graphs.navigation.human_input import HumanNavigator
 from navloom.models.structured_output import sees_images
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
@@ -83,10 +77,7 @@ def get_agent(name: str) -> AgentSettings:
         UsageError: there is no such agent.
     """
     if name not in AGENTS:
-        raise UsageError(
-            f"'{name}' is not an agent: expected one of {', '.join(AGENTS)}."
-            + did_you_mean(name, AGENTS)
-        )
+        raise UsageError(f"'{name}' is not an agent: {one_of(name, AGENTS)}")
     return AGENTS[name]
 
 
@@ -98,32 +89,32 @@ _MOST_FAILURES = 10
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Context(AgentContext):
+class Context(agent_graph.AgentContext):
     """Settings of the navigator, fixed during a run. Contexts are compared by identity.
 
     Raises:
         UsageError: a setting is invalid.
     """
 
-    simulator: SimulatorLike = "auto"
+    simulator: agent_graph.SimulatorLike = "auto"
     """The simulator: a backend's name for ``scene``, or a factory called for each run. An instance
     is used as it is: two simultaneous runs should have one each."""
-    scene: SceneLike | None = None
+    scene: agent_graph.SceneLike | None = None
     """The scene or its URI, for a backend given by name."""
     agent: str = "navigator"
     """The agent's name in its simulator."""
-    model: ModelLike = "builtin/heuristic"
+    model: agent_graph.ModelLike = "builtin/heuristic"
     """The navigator's model, or its ``provider/name``."""
-    oracle_model: ModelLike | None = None
+    oracle_model: agent_graph.ModelLike | None = None
     """The oracle's model; None takes the navigator's."""
     things: Mapping[str, Things] | None = None
     """The objects visible from each viewpoint. If given, the walk ends with the question which of
     them the instruction means (REVERIE)."""
-    media: Annotated[MediaStore | None, PythonField()] = None
+    media: Annotated[MediaStore | None, agent_graph.PythonField()] = None
     """Store for images; None keeps none."""
     embodiment: Embodiment = DEFAULT_BODY
     """The navigator's body."""
-    person: Annotated[HumanNavigator | None, PythonField()] = None
+    person: Annotated[HumanNavigator | None, agent_graph.PythonField()] = None
     """A person who navigates in place of the model."""
     motion: Literal["hops", "continuous"] = "hops"
     """A person's motion: from viewpoint to viewpoint, or driving while keys are held."""
@@ -178,7 +169,7 @@ class Context(AgentContext):
     model that takes no images is shown none, and none is rendered."""
 
     def __post_init__(self) -> None:
-        AgentContext.__post_init__(self)
+        agent_graph.AgentContext.__post_init__(self)
         check_prompts(self)
         if self.motion == "continuous" and self.person is None:
             raise UsageError("motion continuous is a person's: give person, or leave it out")
@@ -206,12 +197,7 @@ class Context(AgentContext):
         return self.dialogue or self.oracle != "off"
 
 
-_PAPERS_LACK = {
-    "plan": "plan",
-    "scratchpad": "scratchpad",
-    "jump": "jumps",
-    "dialogue": "questions",
-}
+_LACKING = {"plan": "plan", "scratchpad": "scratchpad", "jump": "jumps", "dialogue": "questions"}
 
 
 def check_prompts(settings: Any) -> None:
@@ -225,7 +211,7 @@ def check_prompts(settings: Any) -> None:
     """
     if settings.prompts == "navloom":
         return
-    asked = [words for name, words in _PAPERS_LACK.items() if getattr(settings, name)]
+    asked = [words for name, words in _LACKING.items() if getattr(settings, name)]
     asked += ["actions as tool calls"] if settings.act == "tool" else []
     if asked:
         raise UsageError(

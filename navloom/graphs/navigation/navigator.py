@@ -69,29 +69,12 @@ from navloom.prompts.prompt_loader import load_prompt
 from navloom.sim.agent_handle import AgentHandle, get_agent_handle, trajectory_entry
 from navloom.sim.protocol import Contact, Pose
 from navloom.tools.model_output import sanitize_line
+from navloom.tools.navigation import step_options, step_records
 from navloom.tools.navigation.action_parser import (
     ActionError,
     ParsedAction,
     parse_action,
     parse_call,
-)
-from navloom.tools.navigation.step_options import (
-    MoveOption,
-    Remarks,
-    annotate_options,
-    options_of,
-    read_remarks,
-)
-from navloom.tools.navigation.step_records import (
-    NOTHING,
-    Ending,
-    NavStep,
-    contact_message,
-    contact_names,
-    count_steps,
-    episode_result,
-    jump_options,
-    jump_path,
 )
 
 MOST_REPLY_KEPT = 4_000
@@ -133,22 +116,19 @@ def _tool(name: str, description: str, arguments: type[BaseModel]) -> BaseTool:
 
 
 def read_reply(
-    reply: AIMessage, context: Context, options: Sequence[MoveOption], *, ask: bool
+    reply: AIMessage, context: Context, options: Sequence[step_options.MoveOption], *, ask: bool
 ) -> ParsedAction:
     """Parse the action of a reply, in the form that the context asks for.
 
     Raises:
         ActionError: it has no action among the options.
     """
-    if context.act == "text":
-        text = reply_words(reply)
-        try:
-            return parse_action(text, options, ask=ask)
-        except ActionError as error:
-            raise _declined(reply, error) from None
-    if reply.invalid_tool_calls and not reply.tool_calls:
+    in_words = context.act == "text"
+    if not in_words and reply.invalid_tool_calls and not reply.tool_calls:
         raise ActionError("unparsed", "The arguments of your tool call are no JSON. Call again.")
     try:
+        if in_words:
+            return parse_action(reply_words(reply), options, ask=ask)
         return parse_call(reply.tool_calls, options, ask=ask)
     except ActionError as error:
         raise _declined(reply, error) from None
@@ -184,14 +164,20 @@ def reply_text(reply: AIMessage) -> str:
     return f"{text[:half]}\n[... {len(text) - 2 * half} characters ...]\n{text[-half:]}"
 
 
-def record_reply(step: NavStep, reply: AIMessage, found: ParsedAction | ActionError) -> NavStep:
+def record_reply(
+    step: step_records.NavStep, reply: AIMessage, found: ParsedAction | ActionError
+) -> step_records.NavStep:
     """Return the step with a reply, its remarks, and the action or the error."""
-    remarks = read_remarks(reply_words(reply)) if reply_words(reply) else Remarks()
+    remarks = (
+        step_options.read_remarks(reply_words(reply))
+        if reply_words(reply)
+        else step_options.Remarks()
+    )
     failed = isinstance(found, ActionError)
     return step.copy_with(
         reply=reply_text(reply),
         **asdict(remarks),
-        action=NOTHING if isinstance(found, ActionError) else found,
+        action=step_records.NOTHING if isinstance(found, ActionError) else found,
         faults=[*step.faults, f"{found.kind}: {found}"] if failed else step.faults,
     )
 
@@ -282,7 +268,7 @@ class State(Input, Outcome, total=False):
     """This step's exchange with the model; reset at each step."""
     trigger: str | None
     """Reason for consulting the oracle at this step."""
-    ending: Ending | None
+    ending: step_records.Ending | None
     """Reason why the walk ended."""
     pointed: dict[str, Any] | None
     """The object that it named as the target, where it was asked."""
@@ -321,35 +307,30 @@ def observe(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     context, walker, seen = runtime.context, get_agent_handle(runtime), state.get("seen", {})
     if context.motion == "continuous":
         return begin_step(state, walker, context.max_steps)
-    if count_steps(state["steps"], context.ask_cost) >= context.max_steps:
+    if step_records.count_steps(state["steps"], context.ask_cost) >= context.max_steps:
         # A question used up the last step.
         return {"ending": "max_steps"}
     observation, memory = get_observation(walker, state, context), get_memory(context.memory)
     added = memory.look(seen, observation)
     front, ours = front_heading(context, observation), context.prompts == "navloom"
-    options = options_of(observation, front, apart=ours)
+    options = step_options.options_of(observation, front, apart=ours)
     if not options:
         return {"seen": added, "ending": "dead_end"}
     kept = context.media
-    step = NavStep(
+    step = step_records.NavStep(
         step=len(state["steps"]) + 1,
         viewpoint=state["pose"]["viewpoint"],
         heading=state["pose"]["heading"],
         options=options,
         media=[kept.put(picture) for picture in walker.pictures(state)] if kept else [],
     )
-    back = jump_options(_steps(state), step) if context.jump else []
-    step = step.copy_with(
-        options=annotate_options([*options, *back], memory.notes({**seen, **added}))
-    )
+    back = step_records.jump_options(_steps(state), step) if context.jump else []
+    notes = memory.notes({**seen, **added})
+    step = step.copy_with(options=step_options.annotate_options([*options, *back], notes))
     if context.oracle == "bound":
         step = step.copy_with(oracle=bound_guidance(state, step, context, walker))
-    return {
-        "seen": added,
-        "draft": step.record(),
-        "messages": Overwrite([]),
-        "trigger": find_trigger(state, context, walker.scene),
-    }
+    trigger = find_trigger(state, context, walker.scene)
+    return {"seen": added, "draft": step.record(), "messages": Overwrite([]), "trigger": trigger}
 
 
 async def think(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -372,16 +353,16 @@ def _prepared(state: State, runtime: Runtime[Context], talk: list[AnyMessage]) -
     return bound, with_images(talk, shown), "navigator"
 
 
-def _draft(state: State) -> NavStep:
-    return NavStep(**state["draft"])
+def _draft(state: State) -> step_records.NavStep:
+    return step_records.NavStep(**state["draft"])
 
 
-def _steps(state: State) -> list[NavStep]:
-    return [NavStep(**step) for step in state["steps"]]
+def _steps(state: State) -> list[step_records.NavStep]:
+    return [step_records.NavStep(**step) for step in state["steps"]]
 
 
 def _opening(
-    state: State, draft: NavStep, context: Context, walker: AgentHandle, shown: int
+    state: State, draft: step_records.NavStep, context: Context, walker: AgentHandle, shown: int
 ) -> list[AnyMessage]:
     rendered = render_prompt(
         state,
@@ -444,7 +425,7 @@ def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         walker.stop(state)
         return {"steps": [state["draft"]], "ending": "stop"}
     before, target = get_observation(walker, state, context), draft.action.viewpoint or ""
-    hops = jump_path(_steps(state), draft, target) if draft.jumped else [target]
+    hops = step_records.jump_path(_steps(state), draft, target) if draft.jumped else [target]
     gone, poses, touched = state, list[list[Any]](), list[Contact]()
     for viewpoint in hops:
         after = walker.hop(gone, viewpoint)
@@ -456,7 +437,7 @@ def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         if after.collision or after.pose.viewpoint != viewpoint:
             break
     missed = after.collision or after.pose.viewpoint != target
-    bumped = contact_names(touched, walker.scene)
+    bumped = step_records.contact_names(touched, walker.scene)
     draft = draft.copy_with(bumped=bumped or None, missed=missed)
     number, seen = len(state["history"]) + 1, state.get("seen", {})
     memory = get_memory(context.memory)
@@ -466,8 +447,9 @@ def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         way = next(each for each in before.candidates if each.viewpoint == target)
         line = memory.step(number, before.pose, after.pose, way, seen)
     if missed or bumped:
-        line = f"{line}. {contact_message(bumped, missed=missed)}"
-    done = count_steps(state["steps"], context.ask_cost) + 1
+        line = f"{line}. {step_records.contact_message(bumped, missed=missed)}"
+    done = step_records.count_steps(state["steps"], context.ask_cost) + 1
+    over = "max_steps" if done >= context.max_steps else None
     return {
         "pose": pose,
         **saved,
@@ -483,14 +465,8 @@ def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             for contact in touched
         ],
         "steps": [draft.record()],
-        "ending": _ending(after.collision, done >= context.max_steps),
+        "ending": "collision" if after.collision else over,
     }
-
-
-def _ending(collided: bool, out_of_steps: bool) -> Ending | None:
-    if collided:
-        return "collision"
-    return "max_steps" if out_of_steps else None
 
 
 def finish(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -498,7 +474,7 @@ def finish(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     ending = state["ending"] or "stop"
     context = runtime.context
     record = load_prompt(PROMPTS[context.prompts]).record
-    result = episode_result(state, record, context.ask_cost)
+    result = step_records.episode_result(state, record, context.ask_cost)
     if context.person is not None:
         result |= {"motion": context.motion, "person_seconds": state.get("seconds") or 0.0}
         result |= {"poses": state["poses"]} if context.motion == "continuous" else {}
@@ -577,14 +553,8 @@ def build_decider(
     builder.add_conditional_edges(START, after_start)
     looked: dict[Hashable, str] = {"think": "think", "consult": "consult", "finish": END}
     builder.add_conditional_edges("observe", after_observe, looked)
-    chosen: dict[Hashable, str] = {
-        "think": "think",
-        "reflect": "reflect",
-        "consult": "consult",
-        "ask": END,
-        "move": END,
-        "finish": END,
-    }
+    ends: dict[Hashable, str] = dict.fromkeys(("ask", "move", "finish"), END)
+    chosen = {"think": "think", "reflect": "reflect", "consult": "consult"} | ends
     builder.add_conditional_edges("act", after_act, chosen)
     return builder.compile(checkpointer)  # type: ignore[no-any-return]
 

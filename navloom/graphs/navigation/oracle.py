@@ -38,15 +38,8 @@ from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 from navloom.errors import UsageError, did_you_mean
-from navloom.graphs.agent_graph import (
-    AgentContext,
-    AgentGraph,
-    Growing,
-    ModelLike,
-    PythonField,
-    SceneLike,
-)
-from navloom.graphs.tool_loop import ModelQuestion, QuestionState, question_builder
+from navloom.graphs import agent_graph
+from navloom.graphs.tool_loop import ModelQuestion, QuestionState, failed_update, question_builder
 from navloom.models.messages import MOST_CHARACTERS, AnswerError, opening_messages
 from navloom.prompts.prompt_loader import load_prompt
 from navloom.scenes.scene import Scene
@@ -54,15 +47,9 @@ from navloom.scenes.scene_uri import get_scene
 from navloom.sim.captions import captions_for
 from navloom.sim.protocol import CaptionSource, Simulator
 from navloom.tools.model_output import sanitize_line
+from navloom.tools.navigation import oracle_facts
 from navloom.tools.navigation.disclosures import asks_arrival, disclosed_kinds, find_arrival
 from navloom.tools.navigation.leaks import Leak, find_leaks, merge_leaks, redact_leaks
-from navloom.tools.navigation.oracle_facts import (
-    MOST_TOWARDS,
-    OracleFacts,
-    map_facts,
-    path_to_goal,
-    route_facts,
-)
 from navloom.tools.navigation.oracle_triggers import detect_struggle, is_early_stop
 from navloom.tools.navigation.step_options import MoveOption, strip_notes, strip_thoughts
 
@@ -139,19 +126,19 @@ class State(Input, QuestionState, total=False):
     advice: dict[str, Any] | None
     """The advice: ``trigger``, ``question``, ``facts``, ``prompt`` and finally ``answer``,
     ``leaked`` and ``told``; None where the oracle does not speak."""
-    dialogue: Growing[dict[str, Any]]
+    dialogue: agent_graph.Growing[dict[str, Any]]
     """All ``{"question", "answer", "leaked", "told"}`` so far, oldest first."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Context(AgentContext):
+class Context(agent_graph.AgentContext):
     """Settings of the oracle, fixed during a run."""
 
-    scene: SceneLike
+    scene: agent_graph.SceneLike
     """The home, or its URI."""
-    model: ModelLike = "builtin/heuristic"
+    model: agent_graph.ModelLike = "builtin/heuristic"
     """The oracle's model, or its ``provider/name``; its calls have the role ``oracle``."""
-    simulator: Annotated[Simulator | None, PythonField()] = None
+    simulator: Annotated[Simulator | None, agent_graph.PythonField()] = None
     """The navigator's simulator: its captions are used, nothing in it is moved."""
     knows: Literal["model", "map", "path"] = "model"
     """Knowledge of the model: the navigator's view, also the map, also the shortest path."""
@@ -159,7 +146,7 @@ class Context(AgentContext):
     """Let the oracle say whether this is the goal. If False, questions about that, and any question
     within 3 m of the goal, are answered by one neutral sentence, and the model's words on it are
     withheld."""
-    pictures: Annotated[tuple[bytes, ...], PythonField()] = ()
+    pictures: Annotated[tuple[bytes, ...], agent_graph.PythonField()] = ()
     """Images that the navigator is shown beside the text."""
     max_questions: int = 3
     """Most questions of one thread that are answered."""
@@ -185,9 +172,9 @@ def prompt(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     if given is not None:
         asked, most = sanitize_line(given, MOST_QUESTION), context.max_questions
         if not asked:
-            return {**begun, **_failed("no_question", "the question holds no words")}
+            return {**begun, **failed_update("no_question", "the question holds no words")}
         if len(state.get("dialogue", [])) >= most:
-            return {**begun, **_failed("no_turns_left", f"all {most} questions are asked")}
+            return {**begun, **failed_update("no_turns_left", f"all {most} questions are asked")}
     trigger = _trigger(state, context, asked)
     if trigger is None:
         return begun
@@ -226,9 +213,11 @@ def _known(state: State, context: Context) -> Mapping[str, Any] | None:
     if context.knows == "model":
         return None
     if context.knows == "map":
-        return map_facts(scene, place, heading, goals)
-    facts = route_facts(scene, place, heading, goals, path, captions=_captions(context, scene))
-    way = path_to_goal(scene, place, goals, path)
+        return oracle_facts.map_facts(scene, place, heading, goals)
+    facts = oracle_facts.route_facts(
+        scene, place, heading, goals, path, captions=_captions(context, scene)
+    )
+    way = oracle_facts.path_to_goal(scene, place, goals, path)
     options = [MoveOption(**option) for option in state.get("options", ())]
     taken = next((o for o in options if len(way) > 1 and o.viewpoint == way[1]), None)
     return facts if taken is None else _as_read(facts, taken)
@@ -304,12 +293,12 @@ def finish(state: State) -> dict[str, Any]:
     }
     ended: dict[str, Any] = {"result": result, "dialogue": turn}
     if advice and not advice["answer"]:
-        ended |= _failed("no_words", "the oracle's model gave no words that can be read")
+        ended |= failed_update("no_words", "the oracle's model gave no words that can be read")
     return ended
 
 
 build_graph = question_builder(
-    AgentGraph(State, Context, Input, "oracle"), question, prompt=prompt, finish=finish
+    agent_graph.AgentGraph(State, Context, Input, "oracle"), question, prompt=prompt, finish=finish
 )
 
 
@@ -318,10 +307,6 @@ def read_answer(text: str) -> str:
     words = sanitize_line(strip_thoughts(text[:MOST_CHARACTERS]), MOST_ANSWER)
     quoted = len(words) > 1 and words[0] == words[-1] == '"'
     return words[1:-1].strip() if quoted else words
-
-
-def _failed(reason: str, message: str) -> dict[str, Any]:
-    return {"status": "failed", "reason": reason, "message": message}
 
 
 def _trigger(state: State, context: Context, asked: str | None) -> Reason | None:
@@ -354,9 +339,9 @@ def _trigger(state: State, context: Context, asked: str | None) -> Reason | None
     raise UsageError(f"an oracle knows no trigger '{given[:80]}'.{hint}")
 
 
-def _as_read(facts: OracleFacts, taken: MoveOption) -> OracleFacts:
+def _as_read(facts: oracle_facts.OracleFacts, taken: MoveOption) -> oracle_facts.OracleFacts:
     """Return the facts in the words of an option that the navigator reads, without map notes."""
-    read = sanitize_line(strip_notes(taken.description), MOST_TOWARDS)
+    read = sanitize_line(strip_notes(taken.description), oracle_facts.MOST_TOWARDS)
     towards = read or facts["towards"]
     return {**facts, "direction": taken.direction, "towards": towards}
 

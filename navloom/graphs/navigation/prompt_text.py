@@ -18,7 +18,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Protocol, TypeAlias
 
-from navloom.errors import UsageError, did_you_mean
+from navloom.errors import UsageError, one_of
 from navloom.graphs.navigation.context import Context
 from navloom.prompts.prompt_loader import RenderedPrompt, load_prompt
 from navloom.scenes.distances import turn_between
@@ -140,11 +140,8 @@ class MapMemory(HistoryMemory):
         for candidate in observation.candidates:
             if candidate.viewpoint not in seen and candidate.viewpoint not in added:
                 text = caption_text(candidate.description, MOST_DESCRIPTION)
-                added[candidate.viewpoint] = {
-                    "node": f"node_{count}",
-                    "description": text,
-                    "joined": None,
-                }
+                node = {"node": f"node_{count}", "description": text, "joined": None}
+                added[candidate.viewpoint] = node
                 count += 1
         return added
 
@@ -223,10 +220,7 @@ def get_memory(name: str) -> Memory:
         UsageError: there is no such strategy.
     """
     if name not in MEMORIES:
-        raise UsageError(
-            f"'{name}' is not a memory: expected one of {', '.join(MEMORIES)}."
-            + did_you_mean(name, MEMORIES)
-        )
+        raise UsageError(f"'{name}' is not a memory: {one_of(name, MEMORIES)}")
     return MEMORIES[name]
 
 

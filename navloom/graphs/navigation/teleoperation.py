@@ -24,14 +24,8 @@ from navloom.graphs.navigation.human_input import HumanInput, HumanObservation
 from navloom.scenes.bodies import has_line_of_sight
 from navloom.scenes.distances import heading_to, metre_table, turn_between
 from navloom.scenes.scene import Point3, Scene, distance_3d
+from navloom.sim import protocol
 from navloom.sim.agent_handle import AgentHandle, get_agent_handle
-from navloom.sim.protocol import (
-    Contact,
-    DrivenSimulator,
-    Observation,
-    Velocity,
-    displacing_contacts,
-)
 from navloom.sim.scene_images import EYE_M
 from navloom.tools.navigation.action_parser import ParsedAction
 from navloom.tools.navigation.step_options import (
@@ -59,16 +53,14 @@ def begin_step(state: Mapping[str, Any], walker: AgentHandle, max_steps: int) ->
     at = (state.get("leg") or {}).get("to") or state["pose"]["viewpoint"]
     heading, poses = state["pose"]["heading"], state.get("poses") or []
     simulator = walker.simulator
-    assert isinstance(simulator, DrivenSimulator)  # noqa: S101  the request sees to it
+    assert isinstance(simulator, protocol.DrivenSimulator)  # noqa: S101  the request sees to it
     around = simulator.seen_from(at)
     around = replace(around, pose=replace(around.pose, heading=heading))
     options = options_of(around, heading)
     step = NavStep(step=len(state["steps"]) + 1, viewpoint=at, heading=heading, options=options)
     since = max(0, len(poses) - 1)
-    update: dict[str, Any] = {
-        "draft": step.record(),
-        "leg": {"to": at, "since": since, "stood": since, "metres": 0.0, "touched": {}},
-    }
+    leg = {"to": at, "since": since, "stood": since, "metres": 0.0, "touched": {}}
+    update: dict[str, Any] = {"draft": step.record(), "leg": leg}
     if not poses:
         x, y, z = state["pose"].get("position") or walker.scene.viewpoint_by_id[at].ground
         update["poses"] = [[0.0, x, y, z, heading]]
@@ -124,24 +116,24 @@ class _Burst:
         here = after.pose.position
         self._poses.append([round(wish.seconds, 3), *here, after.pose.heading])
         self._leg["metres"] += distance_3d(before.position, here)
-        for contact in displacing_contacts(after.contacts):
+        for contact in protocol.displacing_contacts(after.contacts):
             self._touch(contact)
         self._leg["to"] = nearest_visible(self._walker.scene, here, str(self._step.viewpoint))
         if self._leg["metres"] >= STAND_M and not self._moved:
             self._stand(str(self._step.viewpoint), len(self._poses) - 1)
 
-    def _go(self, wish: HumanInput) -> Observation:
+    def _go(self, wish: HumanInput) -> protocol.Observation:
         body = self._walker.embodiment
         forward = body.speed * max(-1.0, min(1.0, wish.forward))
         turn = body.turn_speed * max(-1.0, min(1.0, wish.turn))
         if body.turning_radius:
             most = abs(forward) / body.turning_radius
             turn = max(-most, min(most, turn))
-        self._seen = self._walker.step(self._now, Velocity(forward, turn, TICK_S))
+        self._seen = self._walker.step(self._now, protocol.Velocity(forward, turn, TICK_S))
         self._now = {**self._now, "pose": self._walker.pose_record(self._seen.pose)}
         return self._seen
 
-    def _touch(self, contact: Contact) -> None:
+    def _touch(self, contact: protocol.Contact) -> None:
         touched = self._leg["touched"]
         before = touched.get(contact.what)
         metres = contact.displacement + (before["displacement"] if before else 0.0)
@@ -178,7 +170,7 @@ class _Burst:
     def _ended(self) -> dict[str, Any]:
         scene, step = self._walker.scene, self._step
         touched = list(self._leg["touched"].values())
-        met = [Contact(c["what"], c["displacement"], tuple(c["point"])) for c in touched]
+        met = [protocol.Contact(c["what"], c["displacement"], tuple(c["point"])) for c in touched]
         step = step.copy_with(bumped=contact_names(met, scene) or None)
         if self._moved:
             way = metre_table(scene, "3d").path(str(step.viewpoint), self._leg["to"]) or []

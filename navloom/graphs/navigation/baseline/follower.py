@@ -170,9 +170,7 @@ def _read(text: str) -> OracleAdvice:
     said = text.casefold()
     not_yet = _NOT_YET.search(said) is not None
     arrived = not not_yet and _ARRIVED.search(said) is not None
-    way = next(
-        (part for part in _SENTENCE.split(said) if parse_instruction(part).clauses[0].turn), said
-    )
+    way = next((p for p in _SENTENCE.split(said) if parse_instruction(p).clauses[0].turn), said)
     first = parse_instruction(way).clauses[0]
     climb = "up" if ", up" in way else "down" if ", down" in way else first.climb
     return OracleAdvice(
@@ -288,9 +286,7 @@ class Follower:
             turned += p * clause.sure * (clause.turn is not None)
             climbing += p * (clause.climb is not None and clause.climb == way.climb)
         # After the last clause, its words still attract, but its turn no longer counts.
-        ends = max(
-            match_score(goal, way.words) + match_score(goal, way.side) for goal in self.route.goals
-        )
+        ends = max(match_score(g, way.words) + match_score(g, way.side) for g in self.route.goals)
         score += w.end_likes * self.hand[-1] * ends
         score += w.ahead[k] * (1 - turned) * math.cos(way.choice.angle)
         if way.climb and "stairs" in self.route.words:

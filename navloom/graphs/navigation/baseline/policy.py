@@ -34,18 +34,13 @@ from typing import Any
 from langchain_core.messages import AIMessage
 
 from navloom.errors import ModelError, ModelRefusedError
+from navloom.graphs.navigation.baseline import prompt_parser
 from navloom.graphs.navigation.baseline.follower import (
     NO_LENGTH,
     TUNED,
     Follower,
     FollowerWeights,
     climb_direction,
-)
-from navloom.graphs.navigation.baseline.prompt_parser import (
-    PromptOption,
-    PromptView,
-    parse_view,
-    read_view,
 )
 from navloom.models.builtin import PolicyRequest
 from navloom.models.messages import message_text
@@ -63,7 +58,7 @@ _SHOWN = re.compile(r"option (\d{1,4})")
 class _Act:
     """An action and its reason: an option, a question, or to stop where there is neither."""
 
-    choice: PromptOption | None = None
+    choice: prompt_parser.PromptOption | None = None
     question: str | None = None
     why: str = ""
     revise: bool = False
@@ -88,7 +83,7 @@ def no_length_navigator(request: PolicyRequest) -> AIMessage:
 
 
 def _by_rules(request: PolicyRequest, weights: FollowerWeights) -> AIMessage:
-    view = read_view(request)
+    view = prompt_parser.read_view(request)
     shown = _shown(view)
     if shown is not None:
         return _said(request, shown, "the path that is shown")
@@ -102,7 +97,7 @@ def random_navigator(request: PolicyRequest) -> AIMessage:
     Raises:
         ModelError: where the prompt has no options that can be read.
     """
-    view = read_view(request)
+    view = prompt_parser.read_view(request)
     steps, told = len(view.past), len(view.told)
     rng = random.Random(f"{request.seed}:{steps}:{told}:{len(request.messages)}")
     stops = bool(steps) and rng.random() < STOP_CHANCE
@@ -112,7 +107,7 @@ def random_navigator(request: PolicyRequest) -> AIMessage:
     return _said(request, _Act(choice, why="It is drawn by lot."), "any way on")
 
 
-def _shown(view: PromptView) -> _Act | None:
+def _shown(view: prompt_parser.PromptView) -> _Act | None:
     """Return the action that a ``Shortest path:`` line names, or None."""
     if view.shown is None:
         return None
@@ -130,9 +125,8 @@ def _decided(request: PolicyRequest, follower: Follower) -> _Act:
         return _Act(why="There is no way on.")
     arrived = follower.arrived
     if view.may_ask and not faults and not follower.advice.fresh and _unsure(follower, arrived):
-        return _Act(
-            question=_ARRIVED if arrived else _WHICH_WAY, why="It is not sure which way is right."
-        )
+        question = _ARRIVED if arrived else _WHICH_WAY
+        return _Act(question=question, why="It is not sure which way is right.")
     if arrived and not faults:
         return _Act(why="What is around fits the end of the instruction.")
     if faults:
@@ -142,7 +136,7 @@ def _decided(request: PolicyRequest, follower: Follower) -> _Act:
     return _Act(best, why=follower.reason(best), revise=revise)
 
 
-def _another(ranked: list[PromptOption], faults: int) -> PromptOption:
+def _another(ranked: list[prompt_parser.PromptOption], faults: int) -> prompt_parser.PromptOption:
     """Return a choice other than the one that was just rejected or revised."""
     fresh = [choice for choice in ranked if not choice.visited] or ranked
     again = fresh if fresh[0] is not ranked[0] else [*fresh[1:], *fresh[:1]]
@@ -151,11 +145,8 @@ def _another(ranked: list[PromptOption], faults: int) -> PromptOption:
 
 def _unsure(follower: Follower, arrived: bool) -> bool:
     scores = [score for score, _ in follower.ranked[:2]]
-    return (
-        arrived
-        or follower.ranked[0][1].visited
-        or (len(scores) > 1 and scores[0] - scores[1] < _UNSURE)
-    )
+    close = len(scores) > 1 and scores[0] - scores[1] < _UNSURE
+    return arrived or follower.ranked[0][1].visited or close
 
 
 def _plan(follower: Follower) -> str:
@@ -243,11 +234,9 @@ def walking_person(request: PolicyRequest) -> AIMessage:
         return request.call("stop") if tools else AIMessage("Action: Stop.")
     if asked:
         question = asked.group(1)
-        return (
-            request.call("ask", question=question)
-            if tools
-            else AIMessage(f"Action: Ask: {question}")
-        )
+        if tools:
+            return request.call("ask", question=question)
+        return AIMessage(f"Action: Ask: {question}")
     return AIMessage(typed)
 
 
@@ -311,7 +300,7 @@ def heuristic_oracle(request: PolicyRequest) -> AIMessage:
 def _by_sight(request: PolicyRequest, *, plain: bool) -> str:
     """Return the advice that the navigator's rules derive from its own view."""
     lines = request.first_human.partition(_SEEN)[2].splitlines()
-    view = parse_view("\n".join(line.removeprefix("| ") for line in lines))
+    view = prompt_parser.parse_view("\n".join(line.removeprefix("| ") for line in lines))
     follower = Follower(view)
     if follower.arrived and not plain:
         return _STOP_HERE
@@ -370,11 +359,8 @@ class _Facts:
 
     def texts(self, key: str) -> list[str]:
         value = self._read.get(key)
-        named = (
-            [_named(each) for each in value if isinstance(each, str)]
-            if isinstance(value, list)
-            else []
-        )
+        listed = value if isinstance(value, list) else []
+        named = [_named(each) for each in listed if isinstance(each, str)]
         return [each for each in named if each]
 
 
