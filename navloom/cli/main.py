@@ -28,17 +28,8 @@ from typer.exceptions import TyperException
 
 from navloom.cli.options import CommandApp, Group
 from navloom.errors import NavloomError
+from navloom.models import redaction
 from navloom.models.model_spec import AddressError, allow
-from navloom.models.redaction import (
-    COMMAND,
-    load_keys,
-    print_err,
-    print_out,
-    redact,
-    redact_logs,
-    redact_traces,
-    redact_warnings,
-)
 from navloom.plugins import find_plugins
 
 MISTAKE, INTERRUPTED, DEFECT = 1, 130, 70
@@ -131,7 +122,7 @@ app = CommandApp(
 
 def _show_version(asked: bool) -> None:
     if asked:
-        print_out(f"navloom {version('navloom')}")
+        redaction.print_out(f"navloom {version('navloom')}")
         raise typer.Exit
 
 
@@ -155,18 +146,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             # An encoding without "·" gets an escape, not a traceback.
             stream.reconfigure(errors="backslashreplace")
-    redact_logs()
-    redact_warnings()
+    redaction.redact_logs()
+    redaction.redact_warnings()
     try:
         with _stoppable() as told:
-            load_keys(Path(".env"))
-            redact_traces()
+            redaction.load_keys(Path(".env"))
+            redaction.redact_traces()
             words = list(sys.argv[1:] if arguments is None else arguments)
-            typed = COMMAND.set(tuple(words))
+            typed = redaction.COMMAND.set(tuple(words))
             try:
                 code = _carried_out(words)
             finally:
-                COMMAND.reset(typed)
+                redaction.COMMAND.reset(typed)
             sys.stdout.flush()
     except NavloomError as error:
         return _fail(str(error), error.exit_code)
@@ -235,8 +226,8 @@ def _carried_out(words: list[str]) -> Any:
         except AddressError as error:
             if not (sys.stdin.isatty() and sys.stderr.isatty()):
                 raise
-            print_err(f"navloom: {redact(str(error))}")
-            print_err(f"Send to {error.origin}, now and later? [y/N]", end=" ")
+            redaction.print_err(f"navloom: {redaction.redact(str(error))}")
+            redaction.print_err(f"Send to {error.origin}, now and later? [y/N]", end=" ")
             if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
                 raise
             # Run it again: addresses are refused before anything is written.
@@ -251,14 +242,14 @@ def _hang_up() -> int:
 
 
 def _fail(message: str, code: int = MISTAKE) -> int:
-    print_err(f"navloom: {' '.join(redact(message).split())}")
+    redaction.print_err(f"navloom: {' '.join(redaction.redact(message).split())}")
     return code
 
 
 def _usage(error: TyperException) -> int:
     context = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError":
-        print_out(error.format_message())
+        redaction.print_out(error.format_message())
         return MISTAKE
     where = context.command_path if context is not None else "navloom"
     said = _named_by_its_source(error, context).replace("Value error, ", "").removesuffix(".")
@@ -284,9 +275,9 @@ def _named_by_its_source(error: TyperException, context: Any) -> str:
 
 
 def _defect(error: Exception) -> int:
-    said = redact("".join(traceback.format_exception(error)))
+    said = redaction.redact("".join(traceback.format_exception(error)))
     if os.environ.get("NAVLOOM_DEBUG"):
-        print_err(said)
+        redaction.print_err(said)
         where = "above"
     else:
         with tempfile.NamedTemporaryFile(
@@ -294,8 +285,8 @@ def _defect(error: Exception) -> int:
         ) as file:
             file.write(said)
         where = f"in {file.name} (NAVLOOM_DEBUG=1 prints it)"
-    what = " ".join(redact(f"{type(error).__name__}: {error}").split())[:300]
-    print_err(
+    what = " ".join(redaction.redact(f"{type(error).__name__}: {error}").split())[:300]
+    redaction.print_err(
         f"navloom: a defect in Navloom, not in what you typed: {what}. The traceback is {where};"
         " please report it."
     )

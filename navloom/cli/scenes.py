@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from navloom.cli.common import (
-    count_noun,
-    load_homes,
-    print_json,
-    print_table,
-    save_figure,
-    save_png,
-)
+from navloom.cli import common
 from navloom.cli.options import CommandApp, Json, SceneUri, add_plugins, with_options
 from navloom.evals.capnav.request import CapnavExportOptions
 from navloom.evals.option import Opt
@@ -100,7 +93,7 @@ def export(
         except SceneError as error:
             print_err(f"navloom: skipped {uri}: {error}")
             failed += 1
-    print_err(f"wrote {count_noun(len(uris) - failed, 'homes')} to {out}")
+    print_err(f"wrote {common.count_noun(len(uris) - failed, 'homes')} to {out}")
     if failed:
         raise typer.Exit(1)
 
@@ -160,12 +153,14 @@ def list_(spec: Spec = "home:", as_json: Json = False) -> None:
     from navloom.scenes.scene_uri import list_scenes
 
     uris = list_scenes(spec)
-    rows = [scene_counts(scene) for scene in load_homes(uris)]
+    rows = [scene_counts(scene) for scene in common.load_homes(uris)]
     if as_json:
-        print_json(rows)
+        common.print_json(rows)
     else:
         header = ("scene", *COUNTS)
-        print_table(Table("", "", header, tuple(tuple(str(r[k]) for k in header) for r in rows)))
+        common.print_table(
+            Table("", "", header, tuple(tuple(str(r[k]) for k in header) for r in rows))
+        )
     if len(rows) < len(uris):
         raise typer.Exit(1)
 
@@ -214,12 +209,12 @@ def show(
         if view or top_down:
             return
     if prompt:
-        print_json(scene_prompt(scene))
+        common.print_json(scene_prompt(scene))
     elif as_json:
         from navloom.evals.run_scenes import scene_counts, scene_rooms
 
         said = {**scene_counts(scene), "rooms": scene_rooms(scene), "notes": list(scene.notes)}
-        print_json(said)
+        common.print_json(said)
     else:
         _print_rooms(scene)
 
@@ -258,7 +253,7 @@ def sheet(
     uris = list_scenes(spec)
     if len(uris) > MOST_PLANS:
         print_err(f"{spec}: {len(uris)} homes, the first {MOST_PLANS} are drawn")
-    scenes = list(load_homes(uris[:MOST_PLANS]))
+    scenes = list(common.load_homes(uris[:MOST_PLANS]))
     if not scenes:
         raise SceneError(f"{spec}: none of its homes can be loaded.")
     above = None
@@ -266,7 +261,7 @@ def sheet(
         from navloom.sim.scene_images import render_floors
 
         above = partial(render_floors, a_metre=40)
-    save_figure(draw_sheet(scenes, labels=labels, above=above), out)
+    common.save_figure(draw_sheet(scenes, labels=labels, above=above), out)
     if len(scenes) < min(len(uris), MOST_PLANS):
         raise typer.Exit(1)
 
@@ -343,7 +338,7 @@ def _print_rooms(scene: Scene) -> None:
     from navloom.evals.run_scenes import COUNTS, scene_counts, scene_rooms
 
     sizes = scene_counts(scene)
-    counts = (count_noun(sizes[name], name) for name in COUNTS)
+    counts = (common.count_noun(sizes[name], name) for name in COUNTS)
     print_wrapped(f"{sizes['scene']} · {', '.join(counts)}")
     rows = tuple(
         (
@@ -354,7 +349,7 @@ def _print_rooms(scene: Scene) -> None:
         for room in scene_rooms(scene)
     )
     header = ("region", "floor", "leads to", "assets", "objects")
-    print_table(Table("", "", header, rows), of_words=True)
+    common.print_table(Table("", "", header, rows), of_words=True)
     for note in scene.notes:
         print_wrapped(f"note: {note}")
 
@@ -365,14 +360,14 @@ def _draw(scene: Scene, path: Path, view: str | None, top_down: bool, light: str
     if view is not None:
         from navloom.sim.scene_images import render_panorama
 
-        save_png(render_panorama(scene, view, light=light), path)
+        common.save_png(render_panorama(scene, view, light=light), path)
         return
     above = None
     if top_down:
         from navloom.sim.scene_images import render_floors
 
         above = render_floors(scene)
-    save_figure(draw_plan(scene, title=scene.uri, items=True, above=above), path)
+    common.save_figure(draw_plan(scene, title=scene.uri, items=True, above=above), path)
 
 
 def _draw_kinds(out: Path, *, assets: bool, objects: bool, labels: bool) -> None:
@@ -409,7 +404,7 @@ def _annotate(spec: str, model: str, seed: int, out: Path, as_json: bool) -> Non
         written.append({"scene": uri, "file": str(path), "done": said})
         print_err(f"{uri}: {said}; wrote {path}")
     if as_json:
-        print_json(written)
+        common.print_json(written)
     if len(written) < len(uris):
         raise typer.Exit(1)
 
@@ -442,6 +437,6 @@ def _evaluate(spec: str, model: str, seed: int, as_json: bool) -> None:
 
     scores = score_scenes(iter_scenes(spec), resolve_model(model), seed=seed)
     if as_json:
-        print_json([score.to_json() for score in scores])
+        common.print_json([score.to_json() for score in scores])
     else:
-        print_table(accuracy_table(scores))
+        common.print_table(accuracy_table(scores))

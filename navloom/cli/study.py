@@ -13,19 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Context
 
+from navloom.cli import options
 from navloom.cli.common import count_noun, print_json, show_dry_runs, write_page
 from navloom.cli.navigation.eval import ARMS as ORACLE_ARMS
 from navloom.cli.navigation.eval import LEVELS, LONG_STEPS, Episodes, Kind, check_flags, print_study
-from navloom.cli.options import (
-    CommandApp,
-    Json,
-    Out,
-    RunMode,
-    Study,
-    WithLicensed,
-    add_plugins,
-    with_options,
-)
 from navloom.errors import UsageError
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navigation.request import EvalRequest
@@ -39,7 +30,7 @@ if TYPE_CHECKING:
     from navloom.evals.report.formatting import Table
 
 
-@with_options()
+@options.with_options()
 def people(
     form: Annotated[
         str,
@@ -88,9 +79,9 @@ def people(
         bool,
         Opt("Write DIR/form-NAME.html for each rater: the form as one file, without a server."),
     ] = False,
-    with_licensed: WithLicensed = False,
+    with_licensed: options.WithLicensed = False,
     seed: Seed = 0,
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Ask people, and measure how far they agree: a form, pseudonymous raters, a link for each.
 
@@ -136,7 +127,7 @@ def people(
     print_err(f"  next: navloom view {out}   gives out the links and takes the answers")
 
 
-app = CommandApp("Answer a question about generators or navigators, or ask people.")
+app = options.CommandApp("Answer a question about generators or navigators, or ask people.")
 app.command()(people)
 
 Arms = Annotated[
@@ -156,10 +147,10 @@ Task = Annotated[
 
 
 @app.command()
-@with_options("limit", "sample_id", "retry", "go_back")
+@options.with_options("limit", "sample_id", "retry", "go_back")
 def relays(
     spec: Spec,
-    out: Study,
+    out: options.Study,
     session: Session,
     n_each: Annotated[int, Opt("Attempts of each model.", min=1, max=MOST)] = 200,
     model: Annotated[
@@ -181,10 +172,10 @@ def relays(
 
 
 @app.command()
-@with_options("limit", "sample_id", "retry", "go_back")
+@options.with_options("limit", "sample_id", "retry", "go_back")
 def worth(
     spec: Spec,
-    out: Study,
+    out: options.Study,
     session: Session,
     model: Annotated[
         tuple[str, ...],
@@ -197,7 +188,7 @@ def worth(
     whole: Annotated[bool, Opt("Ask models for whole answers too, as the paper does.")] = False,
     arm: Arms = None,
     seed: Seed = 0,
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Compare the quality of generated tasks (plausible, varied, hard) with blind baselines.
 
@@ -215,10 +206,10 @@ def worth(
 
 
 @app.command()
-@with_options("limit", "sample_id", "retry", "go_back")
+@options.with_options("limit", "sample_id", "retry", "go_back")
 def profiles(
     spec: Spec,
-    out: Study,
+    out: options.Study,
     session: Session,
     homes: Annotated[int, Opt("How many homes, the first of SPEC.", min=1)] = 20,
     model: Model = HEURISTIC,
@@ -234,10 +225,10 @@ def profiles(
 
 
 @app.command()
-@with_options("limit", "sample_id", "retry", "go_back", usual={"max_connections": 1})
+@options.with_options("limit", "sample_id", "retry", "go_back", usual={"max_connections": 1})
 def ablation(
     spec: Spec,
-    out: Study,
+    out: options.Study,
     model: Model,
     session: Session,
     n_each: Annotated[int, Opt("Attempts of each arm.", min=1, max=MOST)] = 15,
@@ -263,13 +254,13 @@ def ablation(
 
 
 @app.command()
-@with_options("limit", "sample_id", "retry", "go_back")
+@options.with_options("limit", "sample_id", "retry", "go_back")
 def direct(
     spec: Spec,
-    out: Study,
+    out: options.Study,
     model: Model,
     session: Session,
-    how: RunMode,
+    how: options.RunMode,
     n_each: EachOrHomes = None,
     homes: Homes = None,
     arm: Arms = None,
@@ -303,19 +294,19 @@ def direct(
     _show(tables, out, tables[0].record if how.as_json else None)
 
 
-add_plugins(app, "study", "teams")
+options.add_plugins(app, "study", "teams")
 
 
 @app.command()
-@with_options(*ORACLE_ARMS, *LEVELS, "sample_id", "retry", "go_back", task="r2r")
+@options.with_options(*ORACLE_ARMS, *LEVELS, "sample_id", "retry", "go_back", task="r2r")
 def oracle(
     context: Context,
     task: Task,
     request: EvalRequest,
-    out: Out,
+    out: options.Out,
     session: Session,
     arm: Arms = None,
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Measure what help brings a navigator: run its failures again with help (VLN-MME 4.4).
 
@@ -333,7 +324,7 @@ def oracle(
 
 
 @app.command()
-@with_options(
+@options.with_options(
     *(*ORACLE_ARMS, *LEVELS, "sample_id", "retry", "go_back", "agent", "model", "oracle_model"),
     *("data", "split", "subset", "physics", "waypoints", "max_questions", "oracle_budget"),
     usual={"max_steps": LONG_STEPS, "body": "VLNVERSE"},
@@ -342,12 +333,12 @@ def oracle(
 def bodies(
     spec: Spec,
     request: EvalRequest,
-    out: Out,
+    out: options.Out,
     session: Session,
     kind: Kind = "mixed",
     n: Episodes = 100,
     arm: Arms = None,
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Measure what a body costs a navigator: slide, strict and telhop, own graph and slim one.
 

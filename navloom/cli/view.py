@@ -5,17 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from navloom.cli import options
 from navloom.cli.common import count_noun
-from navloom.cli.options import (
-    AllowHost,
-    CommandApp,
-    Host,
-    NoOpen,
-    Port,
-    Token,
-    WithLicensed,
-    with_options,
-)
 from navloom.evals.option import Opt
 from navloom.models.redaction import print_err, print_out
 from navloom.plugins import find_plugins, load_plugin
@@ -23,11 +14,11 @@ from navloom.plugins import find_plugins, load_plugin
 if TYPE_CHECKING:
     from navloom.web.documents import Documents
 
-app = CommandApp()
+app = options.CommandApp()
 
 
 @app.command()
-@with_options()
+@options.with_options()
 def view(
     paths: Annotated[
         tuple[str, ...],
@@ -46,9 +37,9 @@ def view(
             shown="the package and $NAVLOOM_DATA",
         ),
     ] = (),
-    port: Port = 8765,
-    host: Host = "127.0.0.1",
-    no_open: NoOpen = False,
+    port: options.Port = 8765,
+    host: options.Host = "127.0.0.1",
+    no_open: options.NoOpen = False,
     bundle: Annotated[
         Path | None,
         Opt(
@@ -57,9 +48,9 @@ def view(
             metavar="DIR|FILE.html",
         ),
     ] = None,
-    with_licensed: WithLicensed = False,
-    token: Token = None,
-    allow_host: AllowHost = (),
+    with_licensed: options.WithLicensed = False,
+    token: options.Token = None,
+    allow_host: options.AllowHost = (),
 ) -> None:
     """Look at runs, samples, datasets and homes in a browser.
 

@@ -30,18 +30,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 
 from navloom.errors import RunError
-from navloom.evals.call_log import (
-    DEEPEST,
-    FORM,
-    MOST_TEXT,
-    NAME,
-    TABLES,
-    TROUBLE,
-    damage_error,
-    deflate_text,
-    schema_problem,
-    text_digest,
-)
+from navloom.evals import call_log
 from navloom.evals.run_folder import package_version
 from navloom.files import write_error
 from navloom.graphs.agent_graph import is_damage, quarantine_file
@@ -74,7 +63,7 @@ def open_call_log(run: Path, note: Note, again: set[str]) -> Iterator[CallLogWri
     Raises:
         RunError: the file cannot be written, or a newer version made it.
     """
-    path = run / NAME
+    path = run / call_log.NAME
     try:
         keeper = CallLogWriter(path, note, again)
     except sqlite3.Error as error:
@@ -94,7 +83,7 @@ def _open(path: Path, note: Note) -> sqlite3.Connection:
     """
     try:
         return _made(path)
-    except TROUBLE as error:
+    except call_log.TROUBLE as error:
         if not is_damage(error):
             raise
         why = " ".join(str(error).split())[:200]
@@ -108,11 +97,13 @@ def _made(path: Path) -> sqlite3.Connection:
         # Most texts are short: a small page wastes little space.
         first.execute("PRAGMA page_size=1024")
         if not first.execute("SELECT 1 FROM sqlite_master").fetchall():
-            first.executescript(f"BEGIN; {TABLES} PRAGMA user_version={FORM}; COMMIT")
+            first.executescript(
+                f"BEGIN; {call_log.TABLES} PRAGMA user_version={call_log.FORM}; COMMIT"
+            )
         (said,) = first.execute("PRAGMA quick_check(1)").fetchone()
         if said != "ok":
             raise sqlite3.DatabaseError(said)
-        if why := schema_problem(first, path):
+        if why := call_log.schema_problem(first, path):
             raise sqlite3.DatabaseError(why)
     file = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
     file.execute("PRAGMA journal_mode=WAL")
@@ -210,10 +201,12 @@ class CallLogWriter:
             while self._waiting:
                 self._keep(*self._waiting.popleft())
             self._file.execute("COMMIT")
-        except TROUBLE as error:
+        except call_log.TROUBLE as error:
             why = " ".join(str(error).split())[:200]
             damaged = is_damage(error)
-            self._wrong = damage_error(self.path, why) if damaged else write_error(self.path, error)
+            self._wrong = (
+                call_log.damage_error(self.path, why) if damaged else write_error(self.path, error)
+            )
 
     def _keep(self, sample: str, epoch: int, call: CallRecord | CallEntry) -> None:
         try:
@@ -294,12 +287,12 @@ class CallLogWriter:
         """
         said = None if isinstance(value, StoredText) else to_json_value(value)
         data = value.data if isinstance(value, StoredText) else encode_json(said)
-        seen = text_digest(data)
+        seen = call_log.text_digest(data)
         if seen not in self._texts:
             text = data if said is None else encode_json(redact_value(said))
-            if len(text) > MOST_TEXT:
+            if len(text) > call_log.MOST_TEXT:
                 text = encode_json({"content": f"[{len(text)} bytes: too long to be kept]"})
-            mark = seen if text is data else text_digest(text)
+            mark = seen if text is data else call_log.text_digest(text)
             there = self._one("SELECT id FROM texts WHERE hash = ?", mark)
             if len(self._texts) >= _MOST_KNOWN:
                 self._texts.clear()
@@ -310,10 +303,10 @@ class CallLogWriter:
         """Write a text, compressed against the last similar one of the sample, else of any."""
         nothing = (None, b"", 0)
         base, like, deep = self._near.get(near) or self._near.get(("", *near[1:])) or nothing
-        if deep >= DEEPEST:
+        if deep >= call_log.DEEPEST:
             base, like, deep = nothing
         made = "INSERT INTO texts(hash, base, data) VALUES (?, ?, ?)"
-        number = self._insert(made, mark, base, deflate_text(text, like))
+        number = self._insert(made, mark, base, call_log.deflate_text(text, like))
         self._near[near] = self._near["", *near[1:]] = number, text, deep + 1
         return number
 

@@ -39,20 +39,10 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+from navloom import files
 from navloom.errors import RunError
 from navloom.evals.progress import Tally
 from navloom.evals.session import check_id
-from navloom.files import (
-    JsonlFile,
-    LineFormat,
-    check_format,
-    check_writable,
-    join_some,
-    read_by_id,
-    read_lines,
-    write_error,
-    write_run_file,
-)
 from navloom.models.redaction import COMMAND, redact_value
 
 _RECORDED = ("langgraph", "langgraph-checkpoint-sqlite", "langchain-core", "pydantic")
@@ -209,7 +199,7 @@ def _runs_inside(path: Path) -> str:
     inside = sorted(str(file.parent) for file in path.glob("*/run.json"))
     if not inside:
         return "Give a folder that --out made."
-    return f"Runs inside: {join_some(inside, _MOST_INSIDE)}."
+    return f"Runs inside: {files.join_some(inside, _MOST_INSIDE)}."
 
 
 def read_samples(path: Path | str) -> list[dict[str, Any]]:
@@ -223,7 +213,7 @@ def read_samples(path: Path | str) -> list[dict[str, Any]]:
 
 def iter_samples(path: Path | str) -> Iterator[dict[str, Any]]:
     """Iterate over the samples of :func:`read_samples`, with one at a time in memory."""
-    return read_by_id(Path(path) / "samples.jsonl", line_form(Path(path), "samples.jsonl"))
+    return files.read_by_id(Path(path) / "samples.jsonl", line_form(Path(path), "samples.jsonl"))
 
 
 def fold_samples(run: Path | str, add: Callable[[dict[str, Any]], None], what: str) -> None:
@@ -238,7 +228,7 @@ def fold_samples(run: Path | str, add: Callable[[dict[str, Any]], None], what: s
         RunError: the folder is no run, or a line is malformed.
     """
     for line in iter_samples(run):
-        with check_format(f"{run}: the sample '{line['id']}'", what):
+        with files.check_format(f"{run}: the sample '{line['id']}'", what):
             add(line)
 
 
@@ -253,7 +243,7 @@ def read_errors(path: Path | str) -> list[dict[str, Any]]:
 
 def _sorted(folder: Path, name: str) -> list[dict[str, Any]]:
     records: dict[str, dict[str, Any]] = {}
-    for record in read_lines(folder / name, line_form(folder, name)):
+    for record in files.read_lines(folder / name, line_form(folder, name)):
         if record["id"] in records:
             raise RunError(f"{folder / name} holds the id '{record['id']}' twice")
         records[record["id"]] = record
@@ -263,7 +253,7 @@ def _sorted(folder: Path, name: str) -> list[dict[str, Any]]:
 _STATUSES = {"samples.jsonl": ("ok", "failed"), "errors.jsonl": ("error",)}
 
 
-def line_form(folder: Path, name: str) -> LineFormat:
+def line_form(folder: Path, name: str) -> files.LineFormat:
     """Return the expected form of the lines of a run's file; old runs have no check.
 
     Args:
@@ -281,7 +271,7 @@ def line_form(folder: Path, name: str) -> LineFormat:
             " made for, and nothing of them is counted. Put it back as it was, or use another"
             " folder."
         )
-    return LineFormat(there.encode() if there else b"", _STATUSES[name])
+    return files.LineFormat(there.encode() if there else b"", _STATUSES[name])
 
 
 def _line_check(said: Mapping[str, Any]) -> str:
@@ -300,7 +290,7 @@ def holds_run(path: Path) -> bool:
         RunError: it is a file, holds other files, or cannot be read or written.
     """
     try:
-        check_writable(path, folder=True)
+        files.check_writable(path, folder=True)
         names = {entry.name for entry in path.iterdir()}
     except FileNotFoundError:
         return False
@@ -383,9 +373,9 @@ class RunFolder:
             opened.callback(self._errors.close)
             self._opened = opened.pop_all()
 
-    def _lines(self, name: str, tally: Tally) -> JsonlFile:
-        with check_format(f"{self.path / name}: a line", "a sample"):
-            return JsonlFile(self.path / name, tally.add, line_form(self.path, name))
+    def _lines(self, name: str, tally: Tally) -> files.JsonlFile:
+        with files.check_format(f"{self.path / name}: a line", "a sample"):
+            return files.JsonlFile(self.path / name, tally.add, line_form(self.path, name))
 
     @property
     def checkpoints(self) -> Path:
@@ -416,7 +406,7 @@ class RunFolder:
         if self.finished | self.errored <= planned:
             return
         for file in (self._samples, self._errors):
-            for number, record in enumerate(read_lines(file.path, file.form), start=1):
+            for number, record in enumerate(files.read_lines(file.path, file.form), start=1):
                 if record["id"] not in planned:
                     raise RunError(
                         f"{file.path} line {number}: this run has no sample '{record['id']}': the"
@@ -440,7 +430,7 @@ class RunFolder:
         """
         self._add(record, self._errors, self._broken)
 
-    def _add(self, record: dict[str, Any], lines: JsonlFile, tally: Tally) -> None:
+    def _add(self, record: dict[str, Any], lines: files.JsonlFile, tally: Tally) -> None:
         check_id(record["id"])
         record = redact_value(record)
         lines.append(record)
@@ -464,7 +454,7 @@ class RunFolder:
             self._errors.close()
             self._write("errors.jsonl", None)
         except OSError as error:
-            raise write_error(self._errors.path, error) from error
+            raise files.write_error(self._errors.path, error) from error
         self._broken = Tally()
         self._errors = self._lines("errors.jsonl", self._broken)
         self._opened.callback(self._errors.close)
@@ -530,7 +520,7 @@ class RunFolder:
         except FileExistsError:
             raise RunError(f"{self.path} is a file: give --out a folder") from None
         except OSError as error:
-            raise write_error(self.path, error) from error
+            raise files.write_error(self.path, error) from error
         try:
             fcntl.flock(self._lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.ftruncate(self._lock_fd, 0)
@@ -544,7 +534,7 @@ class RunFolder:
                 " then run this again"
             ) from None
         except OSError as error:
-            raise write_error(self.path / ".lock", error) from error
+            raise files.write_error(self.path / ".lock", error) from error
 
     def _unlock(self) -> None:
         fd, self._lock_fd = getattr(self, "_lock_fd", -1), -1
@@ -556,7 +546,7 @@ class RunFolder:
         clean = redact_value(content)
         text = "" if clean is None else json.dumps(clean, indent=2, ensure_ascii=False) + "\n"
         # Non-UTF-8 bytes of paths are lone surrogates here: write them as JSON escapes.
-        write_run_file(self.path / name, text.encode(errors="backslashreplace"))
+        files.write_run_file(self.path / name, text.encode(errors="backslashreplace"))
 
 
 def request_hash(kind: str, request: Mapping[str, Any], seed: int) -> str:

@@ -15,17 +15,7 @@ import networkx as nx
 from shapely.geometry import Polygon
 
 from navloom.errors import NavloomError, SceneError
-from navloom.evals.report.blocks import (
-    Bars,
-    Block,
-    Fact,
-    Facts,
-    Grid,
-    Prose,
-    SceneMap,
-    Segment,
-    Spot,
-)
+from navloom.evals.report import blocks as ui
 from navloom.evals.report.formatting import NOTHING, Table
 from navloom.evals.run_folder import read_run, recorded_homes
 from navloom.files import join_some
@@ -87,7 +77,7 @@ def _names(run: str, stamp: int) -> tuple[SceneLookup, ...]:
     return tuple(scene_lookups(read_run(run)))
 
 
-def point_on_plan(scene: Scene, point: Point3) -> Spot:
+def point_on_plan(scene: Scene, point: Point3) -> ui.Spot:
     """Return a position as (floor, x, z); its floor is that of the nearest viewpoint.
 
     Args:
@@ -98,7 +88,7 @@ def point_on_plan(scene: Scene, point: Point3) -> Spot:
     return scene.floor_of(scene.viewpoint_by_id[nearest]), point[0], point[2]
 
 
-def viewpoints_on_plan(scene: Scene, names: Iterable[str]) -> tuple[Spot, ...]:
+def viewpoints_on_plan(scene: Scene, names: Iterable[str]) -> tuple[ui.Spot, ...]:
     """Return viewpoints as (floor, x, z); viewpoints that the scene lacks are left out.
 
     They may be missing because lines of a run can be older than its scene.
@@ -147,7 +137,7 @@ def scene_rooms(scene: Scene) -> list[dict[str, Any]]:
     ]
 
 
-def scene_blocks(scene: Scene, uri: str | None = None) -> list[Block]:
+def scene_blocks(scene: Scene, uri: str | None = None) -> list[ui.Block]:
     """Show a scene as report blocks: counts, plan, rooms, links and items.
 
     Args:
@@ -156,13 +146,13 @@ def scene_blocks(scene: Scene, uri: str | None = None) -> list[Block]:
     """
     sizes = scene_counts(scene)
     area = sum(a for region in scene.regions if (a := _area(region)) is not None)
-    facts = [Fact(name, f"{sizes[name]:,}") for name in COUNTS]
-    facts.append(Fact("floor area", f"{area:.0f} m²" if area else NOTHING))
-    facts.append(Fact("source", scene.source))
+    facts = [ui.Fact(name, f"{sizes[name]:,}") for name in COUNTS]
+    facts.append(ui.Fact("floor area", f"{area:.0f} m²" if area else NOTHING))
+    facts.append(ui.Fact("source", scene.source))
     return [
-        Facts(title=scene.uri, facts=tuple(facts)),
+        ui.Facts(title=scene.uri, facts=tuple(facts)),
         *([_notes(scene)] if scene.notes else ()),
-        SceneMap(scene=uri or scene.uri, title="Plan"),
+        ui.SceneMap(scene=uri or scene.uri, title="Plan"),
         _types(scene),
         _rooms(scene),
         _links(scene),
@@ -175,23 +165,23 @@ def _area(region: Region) -> float | None:
     return None if region.outline is None else float(Polygon(region.outline).area)
 
 
-def _notes(scene: Scene) -> Prose:
-    return Prose(title="The loader's notes", text="\n".join(scene.notes), exact=True)
+def _notes(scene: Scene) -> ui.Prose:
+    return ui.Prose(title="The loader's notes", text="\n".join(scene.notes), exact=True)
 
 
-def _types(scene: Scene) -> Bars:
+def _types(scene: Scene) -> ui.Bars:
     """Make bars of the number of rooms of each type, by floor."""
     counted: dict[str, Counter[int]] = {}
     for region in scene.regions:
         counted.setdefault(region.label, Counter())[region.floor] += 1
     bars = tuple(
-        (label, tuple(Segment(f"floor {floor}", n) for floor, n in sorted(of.items())))
+        (label, tuple(ui.Segment(f"floor {floor}", n) for floor, n in sorted(of.items())))
         for label, of in sorted(counted.items(), key=lambda each: (-each[1].total(), each[0]))
     )
-    return Bars(title="Rooms by type", bars=bars, unit="rooms", private=True)
+    return ui.Bars(title="Rooms by type", bars=bars, unit="rooms", private=True)
 
 
-def _rooms(scene: Scene) -> Grid:
+def _rooms(scene: Scene) -> ui.Grid:
     rows = tuple(
         (
             room["region"],
@@ -204,10 +194,10 @@ def _rooms(scene: Scene) -> Grid:
         for room, region in zip(scene_rooms(scene), scene.regions, strict=True)
     )
     header = ("room", "floor", "m²", "leads to", "assets", "objects")
-    return Grid(Table("Rooms", "", header, rows), private=True)
+    return ui.Grid(Table("Rooms", "", header, rows), private=True)
 
 
-def _links(scene: Scene) -> Grid:
+def _links(scene: Scene) -> ui.Grid:
     rows = tuple(
         (
             f"{link.a} – {link.b}",
@@ -225,20 +215,20 @@ def _links(scene: Scene) -> Grid:
         " how much higher the second room's floor lies."
     )
     header = ("rooms", "kind", "width", "height", "sill", "rise", "door")
-    return Grid(Table("Links", note, header, rows), private=True)
+    return ui.Grid(Table("Links", note, header, rows), private=True)
 
 
 def _metres(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.2f}"
 
 
-def _items(scene: Scene) -> Grid:
+def _items(scene: Scene) -> ui.Grid:
     rows = tuple(_item(item) for item in scene.items[:_MOST_ITEMS])
     more = len(scene.items) - len(rows)
     note = f"{more} more are not listed." if more > 0 else "Sizes are across, up and deep."
     header = ("item", "name", "kind", "room", "on", "size, m")
     lid = f"{len(scene.items):,} items"
-    return Grid(Table("Items", note, header, rows, folded=lid), private=True)
+    return ui.Grid(Table("Items", note, header, rows, folded=lid), private=True)
 
 
 def _item(item: Item) -> tuple[str, ...]:

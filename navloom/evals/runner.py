@@ -41,28 +41,16 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.runtime import RunControl
 
 from navloom.errors import LimitReachedError, RunError, StoppedError
+from navloom.evals import sample_runner
 from navloom.evals.call_log_writer import CallLogWriter, open_call_log
 from navloom.evals.progress import Summary, Tally
 from navloom.evals.request import RunRequest
 from navloom.evals.run_folder import RunFolder, holds_run, package_version
 from navloom.evals.run_kinds import RunKind, RunPlan, get_kind
-from navloom.evals.sample_runner import (
-    DRAINED,
-    CallScope,
-    common_columns,
-    run_sample,
-    thread_config,
-    usage_of_sample,
-)
 from navloom.evals.session import Job, Sample, Session, StopSignal
 from navloom.evals.workers.worker_group import WorkerGroup, WorkerLostError, open_workers
 from navloom.files import check_format, write_error, write_run_file
-from navloom.graphs.agent_graph import (
-    drop_last_reply,
-    last_checkpoint,
-    open_checkpoints,
-    started_threads,
-)
+from navloom.graphs import agent_graph
 from navloom.models.model_call import CallSettings
 from navloom.models.model_spec import read_spec
 from navloom.models.redaction import error_line
@@ -178,7 +166,9 @@ async def run_batch(
     ended = chosen & (folder.finished | folder.errored)
     todo = [sample for sample in samples if sample.id in chosen - ended]
     todo.sort(key=lambda sample: (sample.scene, sample.id))
-    scope = CallScope(session.settings, session.limits, display, session.max_connections)
+    scope = sample_runner.CallScope(
+        session.settings, session.limits, display, session.max_connections
+    )
     scope.limits.check_price(job.model)
     display.start(len(chosen), len(ended))
     under_way = Tally()
@@ -216,20 +206,20 @@ async def _run(
     job: Job,
     session: Session,
     stop: StopSignal,
-    scope: CallScope,
+    scope: sample_runner.CallScope,
     again: set[str],
 ) -> Tally:
     """Run the samples; return the usage of those that started and did not end."""
     note, retried = scope.display.note, again if session.retry else set()
     keeping = nullcontext() if session.no_calls else open_call_log(folder.path, note, retried)
-    async with open_checkpoints(folder.checkpoints, note) as saver:
-        graph, threads = job.build(saver), await started_threads(saver)
+    async with agent_graph.open_checkpoints(folder.checkpoints, note) as saver:
+        graph, threads = job.build(saver), await agent_graph.started_threads(saver)
         stale = threads & folder.finished
         if session.go_back == "start":
             stale |= threads & again
         elif session.go_back == "reply":
             for name in sorted(threads & again):
-                await drop_last_reply(saver, name)
+                await agent_graph.drop_last_reply(saver, name)
         if threads - stale and folder.made_by != package_version("navloom"):
             # Another version's graphs may have other nodes, so no thread can be resumed.
             scope.display.note(
@@ -254,12 +244,12 @@ async def _run(
                 stop.forget(engine.stopped)
 
 
-async def _broken(graph: Any, under_way: list[Sample], scope: CallScope) -> set[str]:
+async def _broken(graph: Any, under_way: list[Sample], scope: sample_runner.CallScope) -> set[str]:
     """Return ids of the samples whose checkpoints cannot be read, with a note for each."""
     broken = set()
     for sample in under_way:
         try:
-            await graph.aget_state(thread_config(sample), subgraphs=True)
+            await graph.aget_state(sample_runner.thread_config(sample), subgraphs=True)
         except sqlite3.Error:
             raise
         except Exception as error:
@@ -317,7 +307,7 @@ class _Engine:
         saver: AsyncSqliteSaver,
         begun: set[str],
         stop: StopSignal,
-        scope: CallScope,
+        scope: sample_runner.CallScope,
         calls: CallLogWriter | None,
     ) -> None:
         self.folder = folder
@@ -339,17 +329,17 @@ class _Engine:
         budget = self.scope.begin(self.folder.tally)
         for sample in todo:
             if sample.id in self.begun:
-                for part in await usage_of_sample(self.graph, sample):
+                for part in await sample_runner.usage_of_sample(self.graph, sample):
                     budget.count(part.model, part.record())
 
     async def under_way(self, todo: list[Sample]) -> Tally:
         """Return the usage of samples that have started and not ended, as it was paid for."""
         used = Tally()
         ended = self.folder.finished | self.folder.errored
-        begun_ids = await started_threads(self.saver) - ended
+        begun_ids = await agent_graph.started_threads(self.saver) - ended
         for sample in todo:
             if sample.id in begun_ids:
-                models = merge_usage(await usage_of_sample(self.graph, sample))
+                models = merge_usage(await sample_runner.usage_of_sample(self.graph, sample))
                 used += Tally(usage=sum_usage(models), cost_usd=total_cost(models), models=models)
         return used
 
@@ -428,7 +418,7 @@ class _Engine:
                 self.folder.add_error(line)
             else:
                 self.folder.add_sample(line)
-        except DRAINED:
+        except sample_runner.DRAINED:
             return
         except LimitReachedError as error:
             self._limited(str(error))
@@ -452,7 +442,7 @@ class _Engine:
         resumed = sample.id in self.begun
         if self.crew is None:
             around = self._around(sample)
-            return await run_sample(
+            return await sample_runner.run_sample(
                 self.job, sample, self.graph, settings=around, control=control, resumed=resumed
             )
         epoch = sample.epoch or self.scope.settings.epoch
@@ -466,11 +456,13 @@ class _Engine:
             except WorkerLostError as error:
                 if self.over:
                     raise StoppedError(str(error)) from error
-                at = sample.id, await last_checkpoint(self.saver, sample.id)
+                at = sample.id, await agent_graph.last_checkpoint(self.saver, sample.id)
                 self.deaths[at] += 1
                 deaths, resumed = self.deaths[at], resumed or at[1] != ""
                 if deaths >= MOST_DEATHS:
-                    paid = await usage_of_sample(self.graph, sample) if resumed else []
+                    paid = (
+                        await sample_runner.usage_of_sample(self.graph, sample) if resumed else []
+                    )
                     said = f"{MOST_DEATHS} workers were lost at one step of it: {error}"
-                    line = common_columns(sample, paid, began)
+                    line = sample_runner.common_columns(sample, paid, began)
                     return line | {"reason": type(error).__name__, "message": said}

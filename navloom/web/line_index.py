@@ -17,18 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from navloom import files
 from navloom.disk_cache import VIEWS, content_key
 from navloom.errors import RunError
 from navloom.evals.report.blocks import Cell, Column
-from navloom.files import (
-    ANY,
-    LineFormat,
-    LinePosition,
-    complete_lines,
-    parse_line,
-    read_line_at,
-    truncate,
-)
 
 MOST_BYTES = 16 * 1024 * 1024
 """Limit of a line in bytes; a page shows no longer ones."""
@@ -48,7 +40,7 @@ class IndexRow:
 
     __slots__ = ("_packed", "id", "place")
 
-    def __init__(self, name: str, cells: list[Any], place: LinePosition) -> None:
+    def __init__(self, name: str, cells: list[Any], place: files.LinePosition) -> None:
         self.id, self.place = name, place
         self.cells = cells
 
@@ -77,7 +69,7 @@ class LineIndex:
 
     path: Path
     columns: Sequence[Column]
-    form: LineFormat = ANY
+    form: files.LineFormat = files.ANY
     key: str = ""
     kept: bool = True
     rows: list[IndexRow] = field(default_factory=list)
@@ -96,7 +88,7 @@ class LineIndex:
             self._clear()
         last = self.rows[-1].place if self.rows else None
         with _without_collector():
-            for place, line in complete_lines(self.path, last, MOST_BYTES):
+            for place, line in files.complete_lines(self.path, last, MOST_BYTES):
                 self._add(self._row(place, line))
         new = len(self.rows) - self._saved
         if self.kept and new and (new >= _KEPT_FROM or new * 10 >= self._saved >= _KEPT_FROM):
@@ -116,16 +108,16 @@ class LineIndex:
         row = self.rows[self._by_id[name]]
         if row.place.bytes > MOST_BYTES:
             raise RunError(self._long(row.place))
-        found = read_line_at(self.path, row.place, self.form)
+        found = files.read_line_at(self.path, row.place, self.form)
         if found["id"] != name:
             raise RunError(f"{self.path} was changed while it was looked at: load the page again")
         return found
 
-    def _row(self, place: LinePosition, line: bytes | None) -> IndexRow:
+    def _row(self, place: files.LinePosition, line: bytes | None) -> IndexRow:
         try:
             if line is None:
                 raise RunError(self._long(place))
-            record = parse_line(line, self.path, place.number, self.form, walked=False)
+            record = files.parse_line(line, self.path, place.number, self.form, walked=False)
         except RunError as error:
             self.broken.append(str(error))
             return self._unread(place, str(error))
@@ -134,11 +126,11 @@ class LineIndex:
             return self._unread(place, self.broken[-1])
         return IndexRow(record["id"], row_cells(self.columns, record), place)
 
-    def _unread(self, place: LinePosition, why: str) -> IndexRow:
+    def _unread(self, place: files.LinePosition, why: str) -> IndexRow:
         said: dict[str, Cell] = {"status": "unread", "reason": why}
         return IndexRow(f"line-{place.number}", [said.get(c.name) for c in self.columns], place)
 
-    def _long(self, place: LinePosition) -> str:
+    def _long(self, place: files.LinePosition) -> str:
         megabytes = place.bytes / 1e6
         return (
             f"{self.path} line {place.number}: it has {megabytes:.0f} MB, and a page shows lines of"
@@ -176,7 +168,9 @@ class LineIndex:
                     if len(cells) != len(self.columns):
                         raise ValueError("another table")
                     self._add(
-                        IndexRow(str(name), cells, LinePosition(int(begin), int(size), int(number)))
+                        IndexRow(
+                            str(name), cells, files.LinePosition(int(begin), int(size), int(number))
+                        )
                     )
             if self.rows and self.rows[-1].place.end <= self._size():
                 self.line(self.rows[-1].id)
@@ -228,7 +222,7 @@ def row_cells(columns: Sequence[Column], line: Mapping[str, Any]) -> list[Any]:
 
 def _sound(value: Any) -> Cell:
     if isinstance(value, str):
-        return truncate(value, _MOST_TEXT)
+        return files.truncate(value, _MOST_TEXT)
     if isinstance(value, float):
         # Six decimals are more than a table shows, and halve the bytes.
         return round(value, 6) if abs(value) < 1e300 else None

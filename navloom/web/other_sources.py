@@ -7,12 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from navloom.evals.navcraft.dataset_page import (
-    dataset_columns,
-    dataset_detail,
-    dataset_rows,
-    dataset_tables,
-)
+from navloom.evals.navcraft import dataset_page
 from navloom.evals.report.blocks import Block, Column, SampleDetail
 from navloom.evals.report.report_files import NAME, SavedReport, read_report
 from navloom.evals.run_scenes import scene_blocks
@@ -39,7 +34,7 @@ class DatasetSource(Source):
     def __init__(self, path: Path, scenes: Sequence[str] = ()) -> None:
         self.path = path
         self._where = tuple(scenes) or None
-        self._columns = (*FIRST, *dataset_columns())
+        self._columns = (*FIRST, *dataset_page.dataset_columns())
         self._read: tuple[int, int] | None = None
         self._lines: dict[str, Any] = {}
         self._rows: list[IndexRow] = []
@@ -54,7 +49,9 @@ class DatasetSource(Source):
         """Return all lines; read the file again if it has changed."""
         now = file_stamp(self.path)
         if now != self._read:
-            self._lines = {row["id"]: row for row in dataset_rows(self.path, self._where)}
+            self._lines = {
+                row["id"]: row for row in dataset_page.dataset_rows(self.path, self._where)
+            }
             lines = self._lines.values()
             self._rows = [IndexRow(x["id"], row_cells(self._columns, x), _NOWHERE) for x in lines]
             self._read = now
@@ -79,11 +76,11 @@ class DatasetSource(Source):
         """Return tables of the dataset's findings and task quality."""
         del name
         self.rows()
-        return dataset_tables(self.path, list(self._lines.values()))
+        return dataset_page.dataset_tables(self.path, list(self._lines.values()))
 
     def detail(self, name: str) -> SampleDetail:
         """Return the detail of one task."""
-        return dataset_detail(self.path, self._lines[name], self._where)
+        return dataset_page.dataset_detail(self.path, self._lines[name], self._where)
 
     def scenes(self) -> Iterable[str]:
         """Return the scenes that the lines name."""

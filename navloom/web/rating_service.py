@@ -26,15 +26,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from navloom.errors import UsageError
+from navloom.evals.people import study_folder
 from navloom.evals.people.rating_form import Answer
 from navloom.evals.people.ratings_file import RatingsWriter
-from navloom.evals.people.study_folder import (
-    PeopleStudy,
-    RatedItem,
-    Rater,
-    Rating,
-    read_rater_tokens,
-)
 from navloom.models.redaction import register_secret
 from navloom.web.documents import Documents, NoDocumentError
 from navloom.web.study_source import StudySource, form_record, plan_keys, rater_item
@@ -54,14 +48,14 @@ class RaterAccess:
     """
 
     ratings: RatingsWriter
-    rater: Rater
+    rater: study_folder.Rater
 
     @property
-    def people(self) -> PeopleStudy:
+    def people(self) -> study_folder.PeopleStudy:
         """The current state of the study."""
         return self.ratings.people
 
-    def item(self, place: int) -> RatedItem:
+    def item(self, place: int) -> study_folder.RatedItem:
         """Return the rater's item at a place, counted from 0.
 
         Raises:
@@ -117,7 +111,7 @@ class RatingService(WebService):
         ratings = RatingsWriter(folder)
         self._open.append(ratings)
         raters = {each.name: each for each in ratings.people.file.raters}
-        for name, token in read_rater_tokens(folder).items():
+        for name, token in study_folder.read_rater_tokens(folder).items():
             if name in raters and len(token) >= 16:
                 register_secret(token, "rater's token")
                 self._seats[token] = RaterAccess(ratings, raters[name])
@@ -176,7 +170,7 @@ class RatingService(WebService):
         seat = self.seat_of(request)
         said = await parse_body(request, _Told)
         try:
-            rating = Rating(rater=seat.rater.name, **said.model_dump())
+            rating = study_folder.Rating(rater=seat.rater.name, **said.model_dump())
         except ValueError as error:
             raise UsageError(f"this cannot be told here: {_first(error)}") from error
         if rating.item and seat.rater.name in seat.people.withdrawn:

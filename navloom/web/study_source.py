@@ -7,17 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from navloom.evals.people import study_folder
 from navloom.evals.people.question_results import collect_answers, rater_habits
 from navloom.evals.people.results import RESULTS, cached_results, rater_table
-from navloom.evals.people.study_folder import (
-    PEOPLE,
-    RATINGS,
-    PeopleStudy,
-    RatedItem,
-    Rater,
-    Rating,
-    read_people_study,
-)
 from navloom.evals.report.blocks import Block, Column, Fact, Facts, Grid, Line, Prose, SampleDetail
 from navloom.evals.report.formatting import NOTHING, Table
 from navloom.files import LinePosition
@@ -44,7 +36,7 @@ COLUMNS: tuple[Column, ...] = (
 )
 
 
-def item_blocks(item: RatedItem) -> list[dict[str, Any]]:
+def item_blocks(item: study_folder.RatedItem) -> list[dict[str, Any]]:
     """Return an item's blocks as a page draws them, with plan keys in maps."""
     return [
         {**block, "plan": Documents.key(str(block.get("scene")))}
@@ -54,14 +46,14 @@ def item_blocks(item: RatedItem) -> list[dict[str, Any]]:
     ]
 
 
-def form_record(people: PeopleStudy, rater: str) -> dict[str, Any]:
+def form_record(people: study_folder.PeopleStudy, rater: str) -> dict[str, Any]:
     """Return the form as JSON for a rater's page."""
     kept = {"title", "consent", "thanks", "questions"}
     told = people.form.model_dump(mode="json", include=kept)
     return {"study": people.file.study, "rater": rater, **told}
 
 
-def rater_item(item: RatedItem) -> dict[str, Any]:
+def rater_item(item: study_folder.RatedItem) -> dict[str, Any]:
     """Return an item as JSON for a rater, without its tags and reference answers."""
     return {
         "id": item.id,
@@ -71,7 +63,7 @@ def rater_item(item: RatedItem) -> dict[str, Any]:
     }
 
 
-def plan_keys(people: PeopleStudy, rater: Rater) -> dict[str, str]:
+def plan_keys(people: study_folder.PeopleStudy, rater: study_folder.Rater) -> dict[str, str]:
     """Return the scenes of a rater's items, by plan key."""
     scenes = (people.items[name].scene for name in rater.items)
     return {Documents.key(scene): scene for scene in scenes if scene}
@@ -89,15 +81,17 @@ class StudySource(Source):
         self._was: tuple[Any, ...] | None = None
         self.people = self._now()
 
-    def _now(self) -> PeopleStudy:
+    def _now(self) -> study_folder.PeopleStudy:
         """Return the study; read its folder again if it has changed."""
         if self.state() != self._was:
-            self._was, self.people = self.state(), read_people_study(self.path)
+            self._was, self.people = self.state(), study_folder.read_people_study(self.path)
         return self.people
 
     def state(self) -> tuple[Any, ...]:
         """Return the sizes and times of the study's files."""
-        return *file_stamp(self.path / PEOPLE), *file_stamp(self.path / RATINGS)
+        return *file_stamp(self.path / study_folder.PEOPLE), *file_stamp(
+            self.path / study_folder.RATINGS
+        )
 
     @property
     def columns(self) -> Sequence[Column]:
@@ -107,7 +101,7 @@ class StudySource(Source):
     def rows(self) -> Sequence[IndexRow]:
         """Return the items with their numbers of answers."""
         people = self._now()
-        said: defaultdict[str, list[Rating]] = defaultdict(list)
+        said: defaultdict[str, list[study_folder.Rating]] = defaultdict(list)
         for each in people.counted().values():
             for name, rating in each.items():
                 said[name].append(rating)
@@ -155,7 +149,7 @@ class StudySource(Source):
         return dict.fromkeys(each.scene for each in self._now().items.values() if each.scene)
 
 
-def _line(item: RatedItem, said: Sequence[Rating], skipped: int) -> Line:
+def _line(item: study_folder.RatedItem, said: Sequence[study_folder.Rating], skipped: int) -> Line:
     seconds = sum(each.seconds for each in said) / len(said) if said else None
     return {
         "id": item.id,
@@ -166,7 +160,7 @@ def _line(item: RatedItem, said: Sequence[Rating], skipped: int) -> Line:
     }
 
 
-def progress_blocks(people: PeopleStudy) -> list[Block]:
+def progress_blocks(people: study_folder.PeopleStudy) -> list[Block]:
     """Return the progress and answering habits of each rater."""
     links = Fact("links", "give out the links", to="#/people/links")
     form = people.form
@@ -179,7 +173,7 @@ def progress_blocks(people: PeopleStudy) -> list[Block]:
     return [Facts(facts=facts), Grid(rater_table(rater_habits(people, collect_answers(people)[0])))]
 
 
-def _known(item: RatedItem) -> Facts:
+def _known(item: study_folder.RatedItem) -> Facts:
     """Return an item's tags and reference answers, which no rater sees."""
     found = [Fact(name, value) for name, value in item.tags.items()]
     for who, answers in item.references.items():
@@ -188,7 +182,7 @@ def _known(item: RatedItem) -> Facts:
     return Facts(title="What is known of it, and shown to no rater", facts=tuple(found))
 
 
-def _said(people: PeopleStudy, item: RatedItem) -> Block:
+def _said(people: study_folder.PeopleStudy, item: study_folder.RatedItem) -> Block:
     names = [each.name for each in people.form.questions]
     rows = [
         (

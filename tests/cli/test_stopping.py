@@ -85,7 +85,7 @@ import navloom.__main__ as first, navloom.cli.main as door
 door.main(["models", "--nope"])
 def half(*_):
     exec("import os, signal; os.kill(os.getpid(), signal.SIGTERM); sum(range(10**6))")
-door.load_keys = half
+door.redaction.load_keys = half
 sys.argv = ["navloom", "models"]
 sys.exit(first.main())
 """)
@@ -113,7 +113,7 @@ def test_a_stop_in_the_middle_of_anything_is_one_line(
     def half(*_: object) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
-    monkeypatch.setattr("navloom.cli.main.load_keys", half)
+    monkeypatch.setattr("navloom.models.redaction.load_keys", half)
     assert main(["models"]) == 130
     assert capsys.readouterr().err == (
         "navloom: stopped: the same command goes on from what is finished.\n"

@@ -11,25 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from navloom.cli.options import (
-    AllowHost,
-    CommandApp,
-    Host,
-    NoOpen,
-    Port,
-    SceneUri,
-    Token,
-    with_options,
-)
+from navloom.cli import options
 from navloom.errors import NavloomError, UsageError
-from navloom.evals.navigation.request import (
-    USUAL_BACKEND,
-    Backend,
-    Captions,
-    Panoramas,
-    SceneDataset,
-    resolve_backend,
-)
+from navloom.evals.navigation import request
 from navloom.evals.option import Opt
 from navloom.evals.request import HEURISTIC, Model, Seed
 from navloom.models.redaction import print_err
@@ -41,7 +25,7 @@ if TYPE_CHECKING:
     from navloom.web.documents import Documents
     from navloom.web.page_server import ServerAddress
 
-app = CommandApp()
+app = options.CommandApp()
 ChatDisplay = Literal["web", "rich", "plain", "none"]
 PHYSICAL = ("embedded",)
 """Backends that simulate a body's motion."""
@@ -49,9 +33,9 @@ _INSTALL = "pip install 'navloom[tui]'"
 
 
 @app.command(no_args_is_help=True)
-@with_options()
+@options.with_options()
 def chat(
-    scene: SceneUri,
+    scene: options.SceneUri,
     model: Model = HEURISTIC,
     thread: Annotated[
         str | None,
@@ -84,10 +68,10 @@ def chat(
             shown="a slim one",
         ),
     ] = None,
-    captions: Captions = None,
-    backend: Backend = USUAL_BACKEND,
-    panoramas: Panoramas = None,
-    scene_dataset: SceneDataset = None,
+    captions: request.Captions = None,
+    backend: request.Backend = request.USUAL_BACKEND,
+    panoramas: request.Panoramas = None,
+    scene_dataset: request.SceneDataset = None,
     token_limit: Annotated[
         int | None,
         Opt("Tokens that this sitting may use, in and out; then the robot says so.", min=1),
@@ -102,11 +86,11 @@ def chat(
             " words alone. Unless told, rich on a terminal where textual is installed."
         ),
     ] = None,
-    port: Port = 8765,
-    host: Host = "127.0.0.1",
-    no_open: NoOpen = False,
-    token: Token = None,
-    allow_host: AllowHost = (),
+    port: options.Port = 8765,
+    host: options.Host = "127.0.0.1",
+    no_open: options.NoOpen = False,
+    token: options.Token = None,
+    allow_host: options.AllowHost = (),
     seed: Seed = 0,
 ) -> None:
     """Talk a robot through a home: tell it where to go, ask what it sees, correct it, stop it."""
@@ -118,7 +102,7 @@ def chat(
 
     shown = _display(display)
     file = thread_file(thread, threads_folder(threads)) if thread is not None else None
-    backend = resolve_backend(backend, panoramas, scene_dataset)
+    backend = request.resolve_backend(backend, panoramas, scene_dataset)
     made: dict[str, Any] = {"folder": panoramas} if panoramas is not None else {}
     if backend == "habitat":
         made = {"dataset": scene_dataset}

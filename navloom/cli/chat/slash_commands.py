@@ -10,17 +10,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from navloom.errors import NavloomError, UsageError, did_you_mean
+from navloom.graphs.chat import threads
 from navloom.graphs.chat.chat_driver import ChatDisplay, ChatDriver
-from navloom.graphs.chat.threads import (
-    ChatThread,
-    delete_thread,
-    list_threads,
-    read_chat,
-    rename_thread,
-    save_chat,
-    save_map,
-    write_file,
-)
 from navloom.models.redaction import redact
 
 HELP = """\
@@ -128,7 +119,7 @@ async def _map(rest: str, talk: ChatDriver, view: ChatView, *, replace: bool = F
     path = _place(rest)
     path = path if path.suffix else path.with_suffix(".png")
     _must_be_free([path], f"/map! {rest}", replace=replace)
-    await asyncio.to_thread(save_map, path, talk.scene, talk.trail)
+    await asyncio.to_thread(threads.save_map, path, talk.scene, talk.trail)
     view.said("note", f"The map is in {path}.")
 
 
@@ -145,7 +136,7 @@ async def _look(rest: str, talk: ChatDriver, view: ChatView, *, replace: bool = 
     _must_be_free([path], f"/look! {rest}", replace=replace)
     viewpoint, heading = talk.trail[-1][:2]
     off = talk.state["pose"]["position"] if talk.state["pose"].get("beside") else None
-    write_file(
+    threads.write_file(
         path, await asyncio.to_thread(candidate_panorama, talk.scene, viewpoint, heading, at=off)
     )
     view.said("note", f"What the robot sees is in {path}.")
@@ -159,8 +150,10 @@ async def _save(rest: str, talk: ChatDriver, view: ChatView, *, replace: bool = 
         raise UsageError(f"{path} would be the picture: name the JSON file, such as walk.json.")
     # Check both before writing either, so that no save is partial.
     _must_be_free([path, picture], f"/save! {rest}", replace=replace)
-    await asyncio.to_thread(save_chat, path, talk.scene, talk.transcript, talk.trail, talk.model)
-    await asyncio.to_thread(save_map, picture, talk.scene, talk.trail)
+    await asyncio.to_thread(
+        threads.save_chat, path, talk.scene, talk.transcript, talk.trail, talk.model
+    )
+    await asyncio.to_thread(threads.save_map, picture, talk.scene, talk.trail)
     view.said("note", f"Saved: {path} and {picture}.")
 
 
@@ -180,7 +173,7 @@ def _must_be_free(paths: Sequence[Path], anyway: str, *, replace: bool) -> None:
 
 async def _replay(rest: str, talk: ChatDriver, view: ChatView) -> None:
     if rest:
-        saved = read_chat(_place(rest), talk.scene)
+        saved = threads.read_chat(_place(rest), talk.scene)
         lines = [line.model_dump() for line in saved.transcript]
         trail = saved.trail
     else:
@@ -200,7 +193,7 @@ async def _replay(rest: str, talk: ChatDriver, view: ChatView) -> None:
 
 
 async def _threads(rest: str, talk: ChatDriver, view: ChatView) -> None:  # noqa: ARG001
-    found, notes = await list_threads(talk.folder)
+    found, notes = await threads.list_threads(talk.folder)
     width = max((len(each.name) for each in found), default=0)
     listed = [f"{each.name:{width}}  {_about(each, talk)}" for each in found]
     view.said("note", "\n".join(listed) or f"No conversation is kept in {talk.folder}.")
@@ -208,7 +201,7 @@ async def _threads(rest: str, talk: ChatDriver, view: ChatView) -> None:  # noqa
         view.said("error", note)
 
 
-def _about(thread: ChatThread, talk: ChatDriver) -> str:
+def _about(thread: threads.ChatThread, talk: ChatDriver) -> str:
     """Return a line about a stored conversation, with its last words at the end."""
     when = thread.when[:16].replace("T", " ")
     held = (", this one" if thread.name == talk.thread else ", open elsewhere") * thread.held
@@ -220,12 +213,12 @@ async def _rename(rest: str, talk: ChatDriver, view: ChatView) -> None:
     names = rest.split()
     if len(names) != 2:
         raise UsageError("/rename: expected two names, such as /rename monday evening.")
-    await asyncio.to_thread(rename_thread, talk.folder, *names)
+    await asyncio.to_thread(threads.rename_thread, talk.folder, *names)
     view.said("note", f"'{names[0]}' is called '{names[1]}' now.")
 
 
 async def _delete(rest: str, talk: ChatDriver, view: ChatView) -> None:
-    await asyncio.to_thread(delete_thread, talk.folder, rest)
+    await asyncio.to_thread(threads.delete_thread, talk.folder, rest)
     view.said("note", f"'{rest}' is deleted.")
 
 

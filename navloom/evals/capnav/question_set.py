@@ -28,13 +28,7 @@ import networkx as nx
 from navloom.errors import RunError
 from navloom.files import make_folder, write_run_file
 from navloom.scenes.traversability_table import Traversability
-from navloom.tools.capnav.feasibility import (
-    KINDS,
-    blocking_kinds,
-    check_feasibility,
-    path_any_body,
-    reach_matrices,
-)
+from navloom.tools.capnav import feasibility
 from navloom.tools.capnav.named_places import NamedPlaces
 from navloom.tools.capnav.question_grounding import find_duplicate
 
@@ -272,16 +266,16 @@ def truth_record(truth: Traversability, start: str, end: str) -> dict[str, Any]:
         ``route`` and ``length`` for any body, and ``bodies``: for each ``answer``, ``path``,
         ``blocking`` (a minimum cut, with notes), ``unlabelled``, and ``kinds`` of barrier.
     """
-    path = path_any_body(truth, start, end)
+    path = feasibility.path_any_body(truth, start, end)
     bodies: dict[str, Any] = {}
     for body in truth.bodies:
-        found = check_feasibility(truth, body, start, end)
+        found = feasibility.check_feasibility(truth, body, start, end)
         bodies[body] = {
             "answer": found.answer,
             "path": list(found.path),
             "blocking": [passage.record() for passage in found.blocking],
             "unlabelled": [passage.record() for passage in found.unlabelled],
-            "kinds": list(blocking_kinds(found.blocking)),
+            "kinds": list(feasibility.blocking_kinds(found.blocking)),
         }
     return {"route": list(path), "length": max(0, len(path) - 1), "bodies": bodies}
 
@@ -308,7 +302,7 @@ def candidate_routes(places: NamedPlaces, seed: int) -> list[RouteFacts]:
         seed: seed of the sample of pairs in a scene with very many pairs.
     """
     truth, index = places.truth, {place: i for i, place in enumerate(places.ids)}
-    tables = reach_matrices(truth)
+    tables = feasibility.reach_matrices(truth)
     pairs = _pairs(places, seed)
     paths = {start: nx.single_source_shortest_path(places.graph, start) for start, _ in pairs}
     found = []
@@ -321,7 +315,7 @@ def candidate_routes(places: NamedPlaces, seed: int) -> list[RouteFacts]:
         answers = {body: None if code < 0 else code == 1 for body, code in said.items()}
         stopped = [body for body, answer in answers.items() if answer is False]
         kinds = {
-            body: blocking_kinds(
+            body: feasibility.blocking_kinds(
                 passage
                 for a, b in pairwise(path)
                 if (passage := truth.passage(body, a, b)).traversable is False
@@ -397,7 +391,7 @@ class BalanceCounts:
                 for body, said in self.bodies.items()
             },
             "lengths": {length: self.lengths[length] for length in LENGTHS},
-            "kinds": {kind: self.kinds[kind] for kind in KINDS if self.kinds[kind]},
+            "kinds": {kind: self.kinds[kind] for kind in feasibility.KINDS if self.kinds[kind]},
             "imbalance": None if self.imbalance is None else round(self.imbalance, 4),
         }
 

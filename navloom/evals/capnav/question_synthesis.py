@@ -20,29 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import SceneError, UsageError
-from navloom.evals.capnav.question_set import (
-    BALANCE,
-    QuestionSet,
-    RouteBalancer,
-    RouteFacts,
-    candidate_routes,
-    collect_questions,
-    read_balance,
-    write_questions,
-)
+from navloom.evals import run_kinds
+from navloom.evals.capnav import question_set
 from navloom.evals.capnav.request import CapnavSynthRequest
 from navloom.evals.progress import Summary
 from navloom.evals.report.blocks import Block, Grid, Prose
 from navloom.evals.report.formatting import Table, percent
 from navloom.evals.run_folder import read_samples
-from navloom.evals.run_kinds import (
-    RESULT_TOKENS,
-    CallBounds,
-    CommandOutput,
-    Note,
-    RunPlan,
-    max_reply_tokens,
-)
 from navloom.evals.session import Job, Sample, make_id
 from navloom.evals.video import check_pyav, sample_frames, video_digest
 from navloom.files import write_run_file
@@ -88,7 +72,7 @@ class UsableScenes:
 
 
 @dataclass(kw_only=True)
-class DesignPlan(RunPlan):
+class DesignPlan(run_kinds.RunPlan):
     """The plan of a synthesis run, extended round by round.
 
     Attributes:
@@ -113,7 +97,7 @@ def load_scene_places(uri: str) -> NamedPlaces:
 
 
 def find_usable_scenes(
-    spec: str, video: str | None = None, note: Note = lambda _: None
+    spec: str, video: str | None = None, note: run_kinds.Note = lambda _: None
 ) -> UsableScenes:
     """Find the scenes of a spec that have routes between named places, and their videos.
 
@@ -183,7 +167,7 @@ def plan_first_round(request: CapnavSynthRequest, fit: UsableScenes) -> DesignPl
     return plan
 
 
-def add_next_round(plan: DesignPlan, collected: QuestionSet) -> bool:
+def add_next_round(plan: DesignPlan, collected: question_set.QuestionSet) -> bool:
     """Add samples for the missing questions; return False if none are missing.
 
     Args:
@@ -201,7 +185,7 @@ def _add_round(
     plan: DesignPlan,
     wanted: Mapping[str, int],
     known: Mapping[str, Sequence[Any]],
-    before: Sequence[RouteFacts],
+    before: Sequence[question_set.RouteFacts],
 ) -> None:
     request = plan.request
     plan.rounds += 1
@@ -219,15 +203,17 @@ def _add_round(
     plan.samples += new
 
 
-def _steer(plan: DesignPlan, new: Sequence[Sample], before: Sequence[RouteFacts]) -> None:
+def _steer(
+    plan: DesignPlan, new: Sequence[Sample], before: Sequence[question_set.RouteFacts]
+) -> None:
     """Assign routes with rare facts to each conversation, scenes in turn."""
-    steer = RouteBalancer(before)
-    among: dict[str, list[RouteFacts]] = {}
+    steer = question_set.RouteBalancer(before)
+    among: dict[str, list[question_set.RouteFacts]] = {}
     taken: dict[str, set[tuple[str, str]]] = {}
     for sample in new:
         name = sample.scene
         if name not in among:
-            among[name] = candidate_routes(
+            among[name] = question_set.candidate_routes(
                 load_scene_places(plan.fit.scenes[name]), plan.request.seed
             )
             ends = (question["nodes_involved"] for question in plan.taken[sample.id])
@@ -290,7 +276,7 @@ def _frames(path: str, n: int) -> tuple[bytes, ...]:
     return tuple(sample_frames(path, n))
 
 
-def plan(request: CapnavSynthRequest, run: Path | None, note: Note) -> DesignPlan:
+def plan(request: CapnavSynthRequest, run: Path | None, note: run_kinds.Note) -> DesignPlan:
     """Plan the first round; a session's ``limit`` and ``sample_id`` apply to its conversations.
 
     Raises:
@@ -308,12 +294,12 @@ def plan(request: CapnavSynthRequest, run: Path | None, note: Note) -> DesignPla
     return plan_first_round(request, find_usable_scenes(request.spec, request.video, note))
 
 
-def _collected(made: DesignPlan, run: Path) -> QuestionSet:
+def _collected(made: DesignPlan, run: Path) -> question_set.QuestionSet:
     """Collect the questions of the finished samples of the plan."""
     planned = {sample.id for sample in made.samples}
     rows = [row for row in read_samples(run) if row["id"] in planned]
     scenes = made.fit.scenes
-    return collect_questions(
+    return question_set.collect_questions(
         rows, made.quotas, made.request.questions, lambda name: load_scene_places(scenes[name])
     )
 
@@ -327,23 +313,25 @@ def finish(made: DesignPlan, run: Path) -> dict[str, Any]:
     """Write the questions, their truth and their balance."""
     collected = _collected(made, run)
     ids = {name: get_scene(uri).id for name, uri in made.fit.scenes.items()}
-    where = write_questions(run, collected, ids, qa=made.request.qa and Path(made.request.qa))
+    where = question_set.write_questions(
+        run, collected, ids, qa=made.request.qa and Path(made.request.qa)
+    )
     record = collected.record(made.quotas, made.request.questions)
     text = json.dumps(record, ensure_ascii=False, indent=1) + "\n"
-    write_run_file(run / BALANCE, text.encode())
+    write_run_file(run / question_set.BALANCE, text.encode())
     return {"questions": record, "rounds": made.rounds, "qa": str(where)}
 
 
-def calls(made: DesignPlan) -> CallBounds:
+def calls(made: DesignPlan) -> run_kinds.CallBounds:
     """Return the bounds of calls: all turns of every conversation, in every round."""
     request, turns = made.request, made.request.max_turns
     # A compact conversation has only its last turn in the prompt.
     before = turns if request.compact else turns * (turns - 1) // 2
-    grown = before * (max_reply_tokens(request.model) + RESULT_TOKENS)
-    return CallBounds(most=turns, in_all=grown, rounds=request.max_rounds)
+    grown = before * (run_kinds.max_reply_tokens(request.model) + run_kinds.RESULT_TOKENS)
+    return run_kinds.CallBounds(most=turns, in_all=grown, rounds=request.max_rounds)
 
 
-def ended(_: Path, summary: Summary) -> CommandOutput:
+def ended(_: Path, summary: Summary) -> run_kinds.CommandOutput:
     """Show the balance of the questions, and what is missing."""
     said, rounds = summary.found["questions"], summary.found["rounds"]
     tables, notes = _tables(said)
@@ -362,7 +350,7 @@ def ended(_: Path, summary: Summary) -> CommandOutput:
         named = ", ".join(f"{name} {count}" for name, count in list(short.items())[:5])
         more = f" and {len(short) - 5} more scenes" if len(short) > 5 else ""
         lines.append(f"  {said['short']} are missing: {named}{more}")
-    return CommandOutput(tables, whole=True, notes=notes, lines=lines)
+    return run_kinds.CommandOutput(tables, whole=True, notes=notes, lines=lines)
 
 
 def _tables(said: dict[str, Any]) -> tuple[list[Block], list[str]]:
@@ -388,9 +376,9 @@ def _tables(said: dict[str, Any]) -> tuple[list[Block], list[str]]:
     return [*map(Grid, tables)], [] if even is None else [said_of]
 
 
-def report(runs: list[Path], _: Path | None) -> CommandOutput:
+def report(runs: list[Path], _: Path | None) -> run_kinds.CommandOutput:
     """Show the balance of the questions of several runs."""
-    said = {str(run): read_balance(run) for run in runs}
+    said = {str(run): question_set.read_balance(run) for run in runs}
     blocks: list[Block] = []
     notes: list[str] = []
     for run, record in said.items():
@@ -398,4 +386,6 @@ def report(runs: list[Path], _: Path | None) -> CommandOutput:
         counted = f"{run}: {record['accepted']} of {record['asked']} questions"
         blocks += [Prose(text=counted), *own]
         notes += below
-    return CommandOutput(blocks, whole=True, together=False, notes=notes, record={"runs": said})
+    return run_kinds.CommandOutput(
+        blocks, whole=True, together=False, notes=notes, record={"runs": said}
+    )

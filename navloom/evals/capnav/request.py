@@ -11,20 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from navloom.errors import UsageError
+from navloom.evals import request
 from navloom.evals.option import Opt
-from navloom.evals.request import (
-    HEURISTIC,
-    MOST,
-    UNSAID,
-    Constrain,
-    Generator,
-    MaxReasks,
-    MaxTurns,
-    Navigator,
-    RunRequest,
-    Seed,
-    Spec,
-)
 from navloom.evals.video import MOST_FRAMES
 
 if TYPE_CHECKING:
@@ -72,7 +60,7 @@ def data_folder(given: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CapnavRequest(RunRequest):
+class CapnavRequest(request.RunRequest):
     """All inputs that the outcome of an evaluation depends on, and locations of its files."""
 
     KIND: ClassVar[str] = "capnav"
@@ -80,7 +68,7 @@ class CapnavRequest(RunRequest):
     DERIVED: ClassVar[frozenset[str]] = frozenset({"prompts", "questions", "video_files"})
 
     data: Data = ""
-    model: Navigator = HEURISTIC
+    model: request.Navigator = request.HEURISTIC
     judge_model: Annotated[str | None, Opt(role="judge")] = None
     """Judge of the reasons of a "no"; None leaves reasoning validity unscored."""
     scene: Scene = None
@@ -90,11 +78,11 @@ class CapnavRequest(RunRequest):
     ] = None
     frames: Frames = 64
     thinking: Annotated[bool, Opt("Ask for a thought before the answer.")] = False
-    constrain: Constrain = True
-    max_reasks: MaxReasks = 1
+    constrain: request.Constrain = True
+    max_reasks: request.MaxReasks = 1
     partial: Annotated[bool, Opt("RV by the share of barriers that a reason names.")] = False
     keep_hallucinated: Annotated[bool, Opt("Ask questions that annotators struck out too.")] = False
-    seed: Seed = 0
+    seed: request.Seed = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -122,24 +110,24 @@ class CapnavRequest(RunRequest):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CapnavSynthRequest(RunRequest):
+class CapnavSynthRequest(request.RunRequest):
     """All inputs that the outcome of a synthesis of questions depends on."""
 
     KIND: ClassVar[str] = "capnav_tasks"
     PLACES: ClassVar[Sequence[str]] = ("video", "qa")
     DERIVED: ClassVar[frozenset[str]] = frozenset({"prompts", "guideline", "videos"})
 
-    spec: Spec
+    spec: request.Spec
     questions: Annotated[
         int,
         Opt(
             "Accepted questions in all, shared out over the scenes evenly. What is missing after"
             " all rounds is said.",
             min=1,
-            max=MOST,
+            max=request.MOST,
         ),
     ] = 20
-    model: Generator = HEURISTIC
+    model: request.Generator = request.HEURISTIC
     video: Annotated[
         str | None,
         Opt(
@@ -158,7 +146,7 @@ class CapnavSynthRequest(RunRequest):
             max=50,
             shown=f"{_QUESTIONS}; 1 with --compact",
         ),
-    ] = UNSAID
+    ] = request.UNSAID
     balance: Annotated[
         bool,
         Opt(
@@ -173,11 +161,11 @@ class CapnavSynthRequest(RunRequest):
             " filled in, and checked like any."
         ),
     ] = False
-    constrain: Constrain = True
+    constrain: request.Constrain = True
     precise_repairs: bool = True
-    seed: Seed = 0
-    max_turns: MaxTurns = 12
-    max_reasks: MaxReasks = 3
+    seed: request.Seed = 0
+    max_turns: request.MaxTurns = 12
+    max_reasks: request.MaxReasks = 3
     max_rounds: Annotated[
         int, Opt("Rounds of asking: after the first, only for what is missing yet.", min=1, max=100)
     ] = 3

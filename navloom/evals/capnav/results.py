@@ -10,39 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import NavloomError
+from navloom.evals.capnav import synthesis_results
 from navloom.evals.capnav.answer_scoring import TRUTH, AnswerScore
 from navloom.evals.capnav.benchmark_data import CapnavBenchmark, CapnavQuestion, load_benchmark
 from navloom.evals.capnav.scores import CapnavScores, CapnavTotals, RateEstimate, read_capnav
-from navloom.evals.capnav.synthesis_results import (
-    QuestionMap,
-    find_question_map,
-    passages_map,
-    required_openings,
-)
 from navloom.evals.judging.answer_file import ANSWERS
 from navloom.evals.progress import Summary
-from navloom.evals.report.blocks import (
-    Bars,
-    Block,
-    Cell,
-    Column,
-    Fact,
-    Facts,
-    Grid,
-    Line,
-    Pairing,
-    Prose,
-    SampleDetail,
-    SceneMap,
-    Segment,
-    Tone,
-    Transcript,
-    Utterance,
-    Variants,
-    column_meaning,
-    meanings_grid,
-    samples_address,
-)
+from navloom.evals.report import blocks as ui
 from navloom.evals.report.formatting import NOTHING, Table, percent, run_labels
 from navloom.evals.report.intervals import wilson_interval
 from navloom.evals.report.report_files import write_markdown
@@ -55,12 +29,12 @@ from navloom.scenes.traversability_table import Passage
 from navloom.tools.capnav.feasibility import Feasibility
 
 
-def answer_score(line: Line) -> AnswerScore:
+def answer_score(line: ui.Line) -> AnswerScore:
     """Return the score of a line."""
     return AnswerScore.read(line["result"]["score"])
 
 
-def _scored(take: Callable[[AnswerScore], Cell]) -> Callable[[Line], Cell]:
+def _scored(take: Callable[[AnswerScore], ui.Cell]) -> Callable[[ui.Line], ui.Cell]:
     return lambda line: take(answer_score(line))
 
 
@@ -68,20 +42,19 @@ def _as_number(value: float | bool | None) -> float | None:
     return None if value is None else float(value)
 
 
-def columns(run: Mapping[str, Any]) -> list[Column]:
+def columns(run: Mapping[str, Any]) -> list[ui.Column]:
     """Return the columns of the answers of a CapNav run."""
     del run
     return [
-        Column("body", _scored(lambda s: s.body), "text", facet=True),
-        Column("answer", _scored(lambda s: s.answer or "unparsed"), "text", facet=True,
-               help="yes, no, or a reply that could not be read"),
-        Column("truth", _scored(lambda s: TRUTH[s.truth]), "text", facet=True,
-               help="unknown: it hangs on a passage that nobody labelled"),
-        Column("outcome", _scored(lambda s: s.bucket or "unknown"), "text", facet=True,
-               shown=False, help="TP, FP, FN, TN; yes is positive"),
-        Column("right", _scored(lambda s: _as_number(s.right)), "share",
-               better="more"),
-        Column(
+        ui.Column("body", _scored(lambda s: s.body), "text", facet=True),
+        ui.Column("answer", _scored(lambda s: s.answer or "unparsed"), "text", facet=True,
+                  help="yes, no, or a reply that could not be read"),
+        ui.Column("truth", _scored(lambda s: TRUTH[s.truth]), "text", facet=True,
+                  help="unknown: it hangs on a passage that nobody labelled"),
+        ui.Column("outcome", _scored(lambda s: s.bucket or "unknown"), "text", facet=True,
+                  shown=False, help="TP, FP, FN, TN; yes is positive"),
+        ui.Column("right", _scored(lambda s: _as_number(s.right)), "share", better="more"),
+        ui.Column(
             "PV",
             _scored(lambda s: _as_number(s.valid)),
             "share",
@@ -89,18 +62,18 @@ def columns(run: Mapping[str, Any]) -> list[Column]:
             help="path validity: 100 % where the answered path goes along passages that are there,"
             " no place twice, from start to goal",
         ),
-        Column("RTA", _scored(lambda s: _as_number(s.traversable)), "share",
-               better="more",
-               help="of a yes with a valid path, the share of its passages that the body can use"),
-        Column("RV", _scored(lambda s: _as_number(s.reason_valid)), "share",
-               better="more", help="of a no, whether its reason is right, as the judge has it"),
-        Column("barrier", _scored(lambda s: list(s.barriers)), "tags", facet=True,
-               help="the kinds of barrier that every way meets, by the notes on a minimum cut"),
-        Column("passages", _scored(lambda s: s.hops), "count", facet=True,
-               help="of the shortest route, whatever body"),
-        Column("fault", _scored(lambda s: [each.replace("_", " ") for each in s.faults]),
-               "tags", facet=True, help="what is wrong with the path"),
-        Column("question", _scored(lambda s: s.question_id), "text", shown=False),
+        ui.Column("RTA", _scored(lambda s: _as_number(s.traversable)), "share", better="more",
+                  help="of a yes with a valid path, the share of its passages that the body can"
+                  " use"),
+        ui.Column("RV", _scored(lambda s: _as_number(s.reason_valid)), "share",
+                  better="more", help="of a no, whether its reason is right, as the judge has it"),
+        ui.Column("barrier", _scored(lambda s: list(s.barriers)), "tags", facet=True,
+                  help="the kinds of barrier that every way meets, by the notes on a minimum cut"),
+        ui.Column("passages", _scored(lambda s: s.hops), "count", facet=True,
+                  help="of the shortest route, whatever body"),
+        ui.Column("fault", _scored(lambda s: [each.replace("_", " ") for each in s.faults]),
+                  "tags", facet=True, help="what is wrong with the path"),
+        ui.Column("question", _scored(lambda s: s.question_id), "text", shown=False),
     ]  # fmt: skip
 
 
@@ -112,10 +85,10 @@ def _spoken(name: str, value: float | None, sign: str) -> str:
     return f"{100 * value:+.1f}" if sign else percent(value)
 
 
-def pairing() -> Pairing:
+def pairing() -> ui.Pairing:
     """Return the rules for comparing two runs by question and body."""
 
-    def scores(line: Line) -> dict[str, float | None]:
+    def scores(line: ui.Line) -> dict[str, float | None]:
         found = answer_score(line)
         return {
             "right": _as_number(found.right),
@@ -125,7 +98,7 @@ def pairing() -> Pairing:
             "RV": _as_number(found.reason_valid),
         }
 
-    return Pairing(
+    return ui.Pairing(
         identity=lambda line: [answer_score(line).question_id, answer_score(line).body],
         scores=scores,
         what="a question of one body",
@@ -268,7 +241,7 @@ def ended(run: Path, summary: Summary, *, official: bool = False) -> CommandOutp
     if not summary.scores["answers"]:
         return CommandOutput()
     found = read_capnav(run)
-    return CommandOutput([Grid(run_table({found.model: found}, official=official))], whole=True)
+    return CommandOutput([ui.Grid(run_table({found.model: found}, official=official))], whole=True)
 
 
 def report(runs: Sequence[Path], out: Path | None = None) -> CommandOutput:
@@ -284,9 +257,9 @@ def report(runs: Sequence[Path], out: Path | None = None) -> CommandOutput:
     read = {name: read_capnav(run) for name, run in zip(run_labels(runs), runs, strict=True)}
     models = ", ".join(dict.fromkeys(scores.model for scores in read.values()))
     counts = " + ".join(str(len(scores.scores)) for scores in read.values())
-    blocks: list[Block] = [
-        Prose(title=f"CapNav · {models} · n = {counts}", text=""),
-        *map(Grid, report_tables(read)),
+    blocks: list[ui.Block] = [
+        ui.Prose(title=f"CapNav · {models} · n = {counts}", text=""),
+        *map(ui.Grid, report_tables(read)),
     ]
     files = [write_markdown(runs[0] if out is None else out, blocks)]
     record = {"runs": [scores.record() for scores in read.values()]}
@@ -296,7 +269,7 @@ def report(runs: Sequence[Path], out: Path | None = None) -> CommandOutput:
 _KEPT = 8
 _MOST_ANSWERS = 200_000_000
 _WORDS = {True: "open", False: "blocked", None: "unlabelled"}
-_MEANS = meanings_grid(
+_MEANS = ui.meanings_grid(
     [
         (
             "outcome",
@@ -304,7 +277,7 @@ _MEANS = meanings_grid(
             "T is right and F wrong, P is a yes and N a no: TP and TN are right, FP says yes where"
             " the body does not get there, FN says no where it does.",
         ),
-        *(column_meaning(each) for each in columns({}) if each.name in ("PV", "RTA", "RV")),
+        *(ui.column_meaning(each) for each in columns({}) if each.name in ("PV", "RTA", "RV")),
     ]
 )
 _FAULTS = {
@@ -324,7 +297,7 @@ _OUTCOMES = {
 }
 
 
-def detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
+def detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
     """Return the page of one question and body: answer, truth, map and judge.
 
     Raises:
@@ -339,10 +312,10 @@ def detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
         ground = None
         if benchmark is None or question is None or question.problem:
             problem = why or (question and question.problem) or "the question is there no more"
-            shown: list[Block] = [_missing(problem)]
+            shown: list[ui.Block] = [_missing(problem)]
         else:
             try:
-                ground = find_question_map(
+                ground = synthesis_results.find_question_map(
                     benchmark.folder, benchmark.scenes[question.scene], partial(load_run_scene, run)
                 )
                 shown = _shown(benchmark, question, score, result, ground)
@@ -350,7 +323,7 @@ def detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
                 shown = [_missing(str(error))]
         names = {} if ground is None else ground.names
         ends = () if ground is None or question is None else (question.start, question.end)
-        blocks: list[Block] = [_said(text, score, result, names, ends), _worth(score, result)]
+        blocks: list[ui.Block] = [_said(text, score, result, names, ends), _worth(score, result)]
         blocks += [
             _MEANS,
             *shown,
@@ -358,7 +331,7 @@ def detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
             *_edges(result, names),
             *_rest(result),
         ]
-        return SampleDetail(
+        return ui.SampleDetail(
             title=f"{score.question_id} · {score.body}",
             headline=text.replace("[Agent]", score.body),
             blocks=tuple(blocks),
@@ -397,8 +370,8 @@ def _asked(run: Path, name: str) -> str:
     return name
 
 
-def _missing(problem: str) -> Prose:
-    return Prose(title="Map", text=f"The map is missing: {problem}", tone="bad")
+def _missing(problem: str) -> ui.Prose:
+    return ui.Prose(title="Map", text=f"The map is missing: {problem}", tone="bad")
 
 
 def _said(
@@ -407,53 +380,53 @@ def _said(
     result: Mapping[str, Any],
     names: Mapping[str, str],
     ends: Sequence[object],
-) -> Transcript:
+) -> ui.Transcript:
     answer = result["answer"]
-    tone: Tone = "plain" if score.right is None else "good" if score.right else "bad"
+    tone: ui.Tone = "plain" if score.right is None else "good" if score.right else "bad"
     if answer is None:
-        reply = [Utterance("the model", "The reply could not be read.", tone="bad")]
+        reply = [ui.Utterance("the model", "The reply could not be read.", tone="bad")]
     else:
         way = " → ".join(names.get(str(node), str(node)) for node in answer["path"])
-        reply = [Utterance("the model", str(answer["answer"]), tone=tone)]
-        reply += [Utterance("by way of", way)] if way else []
-        reply += [Utterance("because", str(answer["reason"]))] if answer["reason"] else []
-    truth = Utterance("the truth", TRUTH[score.truth])
-    asked = [Utterance("the question", text)]
+        reply = [ui.Utterance("the model", str(answer["answer"]), tone=tone)]
+        reply += [ui.Utterance("by way of", way)] if way else []
+        reply += [ui.Utterance("because", str(answer["reason"]))] if answer["reason"] else []
+    truth = ui.Utterance("the truth", TRUTH[score.truth])
+    asked = [ui.Utterance("the question", text)]
     if ends:
         # Datasets name rooms in their own way; the map and the rest use the plan's names.
         start, end = (names.get(str(each), str(each)) for each in ends)
-        asked.append(Utterance("on the plan", f"from {start} to {end}"))
-    return Transcript(title="Asked and answered", said=(*asked, *reply, truth))
+        asked.append(ui.Utterance("on the plan", f"from {start} to {end}"))
+    return ui.Transcript(title="Asked and answered", said=(*asked, *reply, truth))
 
 
-def _worth(score: AnswerScore, result: Mapping[str, Any]) -> Facts:
-    right: Tone = "plain" if score.right is None else "good" if score.right else "bad"
+def _worth(score: AnswerScore, result: Mapping[str, Any]) -> ui.Facts:
+    right: ui.Tone = "plain" if score.right is None else "good" if score.right else "bad"
     faults = "; ".join(_FAULTS.get(each, each) for each in score.faults)
     unscored = score.answer == "no" and score.reason_valid is None
     facts = (
-        Fact(
+        ui.Fact(
             "outcome",
             score.bucket or "the truth is not known",
             tone=right,
             note=_OUTCOMES[score.bucket] if score.bucket else "",
         ),
-        Fact("PV", percent(score.valid), note=faults or "path validity"),
-        Fact("RTA", percent(score.traversable), note="of a yes with a valid path"),
-        Fact(
+        ui.Fact("PV", percent(score.valid), note=faults or "path validity"),
+        ui.Fact("RTA", percent(score.traversable), note="of a yes with a valid path"),
+        ui.Fact(
             "RV",
             "unscored" if unscored else percent(score.reason_valid),
             note="of a no: whether its reason is right",
         ),
-        Fact(
+        ui.Fact(
             "barriers",
             ", ".join(score.barriers) or NOTHING,
             note="kinds that every way meets" if score.barriers else "",
         ),
-        Fact("passages", str(score.hops or NOTHING), note="of the shortest route"),
-        Fact("calls", str(result["asks"]), note="of the model, replies sent back among them"),
-        Fact("pictures", str(result["frames"] or "none")),
+        ui.Fact("passages", str(score.hops or NOTHING), note="of the shortest route"),
+        ui.Fact("calls", str(result["asks"]), note="of the model, replies sent back among them"),
+        ui.Fact("pictures", str(result["frames"] or "none")),
     )
-    return Facts(title="What it is worth", facts=facts)
+    return ui.Facts(title="What it is worth", facts=facts)
 
 
 def _shown(
@@ -461,29 +434,29 @@ def _shown(
     question: CapnavQuestion,
     score: AnswerScore,
     result: Any,
-    ground: QuestionMap,
-) -> list[Block]:
+    ground: synthesis_results.QuestionMap,
+) -> list[ui.Block]:
     """Return passage maps for the asked body and the others, and the blocking passages."""
     table = benchmark.traversability[question.scene]
     ends = str(question.start), str(question.end)
     found = {body: benchmark.truth(question, body) for body in table.bodies}
     own = score.body if score.body in found else next(iter(found))
     nodes = [each if isinstance(each, str) else None for each in result["nodes"] or ()]
-    maps: list[tuple[str, SceneMap]] = [
-        (f"{body} (asked)", passages_map(ground, table, body, of, ends, nodes))
+    maps: list[tuple[str, ui.SceneMap]] = [
+        (f"{body} (asked)", synthesis_results.passages_map(ground, table, body, of, ends, nodes))
         if body == own
-        else (body, passages_map(ground, table, body, of, ends))
+        else (body, synthesis_results.passages_map(ground, table, body, of, ends))
         for body, of in sorted(found.items(), key=lambda each: each[0] != own)
     ]
     variants = tuple((f"{body}: {_can(found, body)}", (one,)) for body, one in maps)
     profile = benchmark.by_body.get(score.body)
     told = () if profile is None else tuple(profile.model_dump(exclude={"name"}).items())
-    facts = tuple(Fact(key.replace("_", " "), _said_of(value)) for key, value in told)
-    must, _ = required_openings(table, own, found[own], ends)
+    facts = tuple(ui.Fact(key.replace("_", " "), _said_of(value)) for key, value in told)
+    must, _ = synthesis_results.required_openings(table, own, found[own], ends)
     return [
         *_in_the_way(own, found[own], must, ground),
-        Variants(title="Passages, by body", variants=variants),
-        Facts(title=score.body, facts=facts, folded=f"the body: {score.body}"),
+        ui.Variants(title="Passages, by body", variants=variants),
+        ui.Facts(title=score.body, facts=facts, folded=f"the body: {score.body}"),
     ]
 
 
@@ -500,8 +473,8 @@ def _said_of(value: Any) -> str:
 
 
 def _in_the_way(
-    body: str, found: Feasibility, must: Sequence[Passage], ground: QuestionMap
-) -> list[Block]:
+    body: str, found: Feasibility, must: Sequence[Passage], ground: synthesis_results.QuestionMap
+) -> list[ui.Block]:
     """Show the passages that must open for a body, or the unlabelled ones that decide."""
     if found.answer is None:
         note = "The answer hangs on these: nobody said whether the body can use them."
@@ -509,14 +482,14 @@ def _in_the_way(
     if found.answer:
         return []
     if not found.connected:
-        return [Prose(title="In the way", text="No passages lead there at all.", tone="bad")]
+        return [ui.Prose(title="In the way", text="No passages lead there at all.", tone="bad")]
     note = (
         f"{body} gets through once this one is open."
         if len(must) == 1
         else f"{body} gets through once all {len(must)} are open, and not before: they come one"
         " after another. No way has fewer. Numbers are those on the map."
     )
-    blocks: list[Block] = [_passages("In the way", note, must, ground)]
+    blocks: list[ui.Block] = [_passages("In the way", note, must, ground)]
     if ways := found.alternatives[1:]:
         rows = tuple((" and ".join(_between(p, ground) for p in each),) for each in ways)
         others = Table(
@@ -524,7 +497,7 @@ def _in_the_way(
             "Each row is another way: all that it names must open. Opening less of it opens none.",
             ("open",), rows, folded=f"other ways to get through: {len(ways)}",
         )  # fmt: skip
-        blocks.append(Grid(others, private=True))
+        blocks.append(ui.Grid(others, private=True))
     note = (
         "A minimum cut: whichever way is taken, it meets one of these blocked passages, so nothing"
         " helps while all of them stay shut; to open one may not yet be enough. The kinds of"
@@ -535,27 +508,31 @@ def _in_the_way(
     return [*blocks, replace(cut, table=replace(cut.table, folded=lid))]
 
 
-def _between(passage: Passage, ground: QuestionMap) -> str:
+def _between(passage: Passage, ground: synthesis_results.QuestionMap) -> str:
     return f"{ground.name(passage.a)} → {ground.name(passage.b)}"
 
 
-def _passages(title: str, note: str, passages: Sequence[Passage], ground: QuestionMap) -> Grid:
+def _passages(
+    title: str, note: str, passages: Sequence[Passage], ground: synthesis_results.QuestionMap
+) -> ui.Grid:
     rows = tuple(
         (f"{k}: {_between(p, ground)}", p.note or NOTHING, p.source)
         for k, p in enumerate(passages, 1)
     )
     header = ("passage", "why not", "said by")
-    return Grid(Table(title, note, header, rows), private=True)
+    return ui.Grid(Table(title, note, header, rows), private=True)
 
 
-def _judged(result: Mapping[str, Any], score: AnswerScore, names: Mapping[str, str]) -> list[Block]:
+def _judged(
+    result: Mapping[str, Any], score: AnswerScore, names: Mapping[str, str]
+) -> list[ui.Block]:
     verdict = result.get("verdict")
     if not verdict:
         return []
     right = verdict.get("correct")
     word = {True: "correct", False: "not correct"}.get(right, "no verdict")
-    tone: Tone = "good" if right else "plain" if right is None else "bad"
-    facts = [Fact("verdict", word, tone=tone)]
+    tone: ui.Tone = "good" if right else "plain" if right is None else "bad"
+    facts = [ui.Fact("verdict", word, tone=tone)]
     words = str(verdict.get("explanation") or "")
     if score.truth:
         # The judge sees only the answered path; its barriers do not matter if another is free.
@@ -569,12 +546,12 @@ def _judged(result: Mapping[str, Any], score: AnswerScore, names: Mapping[str, s
             ("named rightly", _steps(verdict.get("named"), names), ""),
             ("claimed and not so", _listed(list(verdict.get("false") or ())), ""),
         )
-        facts += [Fact(name, value, note=note) for name, value, note in said_of]
-    said = [Utterance("the judge was told", str(each)) for each in verdict.get("prompt") or ()]
-    said += [Utterance("the judge", str(each)) for each in verdict.get("replies") or ()]
+        facts += [ui.Fact(name, value, note=note) for name, value, note in said_of]
+    said = [ui.Utterance("the judge was told", str(each)) for each in verdict.get("prompt") or ()]
+    said += [ui.Utterance("the judge", str(each)) for each in verdict.get("replies") or ()]
     return [
-        Facts(title="The judge on the reason", note=words, facts=tuple(facts)),
-        Transcript(said=tuple(said), folded="what the judge was told and said", private=True),
+        ui.Facts(title="The judge on the reason", note=words, facts=tuple(facts)),
+        ui.Transcript(said=tuple(said), folded="what the judge was told and said", private=True),
     ]
 
 
@@ -584,7 +561,7 @@ def _steps(steps: Any, names: Mapping[str, str]) -> str:
     return ", ".join(" → ".join(names.get(end, end) for end in pair) for pair in ends) or NOTHING
 
 
-def _edges(result: Mapping[str, Any], names: Mapping[str, str]) -> list[Block]:
+def _edges(result: Mapping[str, Any], names: Mapping[str, str]) -> list[ui.Block]:
     """Return the table of the passages along the answered path."""
     record = result.get("record")
     if not record:
@@ -599,20 +576,20 @@ def _edges(result: Mapping[str, Any], names: Mapping[str, str]) -> list[Block]:
     )
     note = "What is true of each passage of the path that was answered, for this body."
     table = Table("Along the answered path", note, ("passage", "is", "note"), rows)
-    return [Grid(table, private=True)]
+    return [ui.Grid(table, private=True)]
 
 
-def _rest(result: Mapping[str, Any]) -> list[Block]:
+def _rest(result: Mapping[str, Any]) -> list[ui.Block]:
     """Return the raw reply, its faults, and the public scorer's score."""
-    blocks: list[Block] = []
+    blocks: list[ui.Block] = []
     if faults := result.get("faults"):
-        sent = tuple(Utterance("sent back", str(each), tone="bad") for each in faults)
-        blocks.append(Transcript(title="Sent back", said=sent))
+        sent = tuple(ui.Utterance("sent back", str(each), tone="bad") for each in faults)
+        blocks.append(ui.Transcript(title="Sent back", said=sent))
     raw = str(result.get("raw") or "")
-    blocks.append(Prose(text=raw, exact=True, folded=f"the reply as it came ({result['form']})"))
+    blocks.append(ui.Prose(text=raw, exact=True, folded=f"the reply as it came ({result['form']})"))
     for each in result.get("official") or ():
-        facts = tuple(Fact(str(k), _listed(v)) for k, v in each.items())
-        blocks.append(Facts(facts=facts, folded="by the public scorer's rules"))
+        facts = tuple(ui.Fact(str(k), _listed(v)) for k, v in each.items())
+        blocks.append(ui.Facts(facts=facts, folded="by the public scorer's rules"))
     return blocks
 
 
@@ -620,7 +597,7 @@ def _listed(value: Any) -> str:
     return ", ".join(map(str, value)) or NOTHING if isinstance(value, list) else str(value)
 
 
-def tables(run: Path) -> list[Block]:
+def tables(run: Path) -> list[ui.Block]:
     """Return the report's tables of one run, and its answers by body.
 
     Raises:
@@ -635,7 +612,7 @@ def tables(run: Path) -> list[Block]:
         (
             body,
             tuple(
-                Segment(words, of[key], to=samples_address(body=body, outcome=key))
+                ui.Segment(words, of[key], to=ui.samples_address(body=body, outcome=key))
                 for key, words in _OUTCOMES.items()
                 if of[key]
             ),
@@ -644,4 +621,7 @@ def tables(run: Path) -> list[Block]:
     )
     note = "A reply that could not be read is a no where the truth is yes, and a yes where not."
     found = report_tables({run.resolve().name: scores})
-    return [Bars(title="Answers by body", note=note, bars=bars, unit="answers"), *map(Grid, found)]
+    return [
+        ui.Bars(title="Answers by body", note=note, bars=bars, unit="answers"),
+        *map(ui.Grid, found),
+    ]

@@ -19,28 +19,7 @@ from navloom.errors import NavloomError, SceneError
 from navloom.evals.call_log import conversation_of
 from navloom.evals.capnav.answer_scoring import TRUTH
 from navloom.evals.capnav.question_set import read_balance
-from navloom.evals.report.blocks import (
-    Bars,
-    Block,
-    Column,
-    Fact,
-    Facts,
-    Grid,
-    Line,
-    MapMark,
-    MapRoute,
-    Pairing,
-    Prose,
-    RouteStyle,
-    SampleDetail,
-    SceneMap,
-    Segment,
-    Spot,
-    Tone,
-    Transcript,
-    Utterance,
-    Variants,
-)
+from navloom.evals.report import blocks as ui
 from navloom.evals.report.formatting import NOTHING, Table, format_number
 from navloom.evals.run_scenes import load_run_scene, viewpoints_on_plan
 from navloom.files import check_format
@@ -59,7 +38,7 @@ from navloom.tools.capnav.named_places import traversability_of
 
 _MOST_NOTES = 20_000_000
 _NAMES = {True: "open", False: "blocked", None: "unlabelled"}
-_STYLES: dict[bool | None, RouteStyle] = {True: "other", False: "cut", None: "unknown"}
+_STYLES: dict[bool | None, ui.RouteStyle] = {True: "other", False: "cut", None: "unknown"}
 
 
 @dataclass(frozen=True)
@@ -74,15 +53,15 @@ class QuestionMap:
     """
 
     scene: str
-    spots: dict[str, Spot]
-    doors: Mapping[tuple[str, str], Spot] = field(default_factory=dict)
+    spots: dict[str, ui.Spot]
+    doors: Mapping[tuple[str, str], ui.Spot] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
 
     def name(self, node: object) -> str:
         """Return a node's name on the plan; the node itself if it has none."""
         return self.names.get(str(node), str(node))
 
-    def between(self, a: str, b: str) -> tuple[Spot, ...]:
+    def between(self, a: str, b: str) -> tuple[ui.Spot, ...]:
         """Return the path between two nodes: straight, or through the door on their floor."""
         here, there = self.spots[a], self.spots[b]
         door = self.doors.get((a, b))
@@ -159,7 +138,7 @@ def passages_map(
     found: Feasibility,
     ends: tuple[str, str],
     answered: Sequence[str | None] = (),
-) -> SceneMap:
+) -> ui.SceneMap:
     """Draw the passages that a body can and cannot use, and the relevant paths.
 
     Args:
@@ -172,7 +151,7 @@ def passages_map(
     """
     spots = ground.spots
     routes = [
-        MapRoute(f"{_NAMES[can]} to {body}", _STYLES[can], ground.between(a, b))
+        ui.MapRoute(f"{_NAMES[can]} to {body}", _STYLES[can], ground.between(a, b))
         for a, b, can in _both_ways(truth, body)
         if a in spots and b in spots
     ]
@@ -186,12 +165,12 @@ def passages_map(
     said = [node for node in answered if node is not None]
     routes += _way(ground, said, "the way that was answered", "walk")
     marks = [
-        MapMark(kind, spots[node])
+        ui.MapMark(kind, spots[node])
         for kind, node in (("start", ends[0]), ("goal", ends[1]))
         if node in spots
     ]
     marks += _barred(ground, found, must)
-    return SceneMap(scene=ground.scene, routes=tuple(routes), marks=tuple(marks))
+    return ui.SceneMap(scene=ground.scene, routes=tuple(routes), marks=tuple(marks))
 
 
 def required_openings(
@@ -204,19 +183,21 @@ def required_openings(
     return tuple(sorted(fewest, key=lambda p: steps.index((p.a, p.b)))), way
 
 
-def _barred(ground: QuestionMap, found: Feasibility, must: Sequence[Passage]) -> Iterator[MapMark]:
+def _barred(
+    ground: QuestionMap, found: Feasibility, must: Sequence[Passage]
+) -> Iterator[ui.MapMark]:
     """Yield marks of the passages to open, numbered, and of other minimum-cut passages."""
 
-    def at(passage: Passage) -> Iterator[Spot]:
+    def at(passage: Passage) -> Iterator[ui.Spot]:
         if passage.a in ground.spots and passage.b in ground.spots:
             yield _middle(ground.between(passage.a, passage.b))
 
     for at_number, passage in enumerate(must, 1):
         kinds = ", ".join(barrier_kinds(passage.note))
-        yield from (MapMark("barrier", spot, f"{at_number}: {kinds}") for spot in at(passage))
+        yield from (ui.MapMark("barrier", spot, f"{at_number}: {kinds}") for spot in at(passage))
     for passage in found.blocking:
         if passage not in must:
-            yield from (MapMark("cut", spot) for spot in at(passage))
+            yield from (ui.MapMark("cut", spot) for spot in at(passage))
 
 
 def _both_ways(truth: Traversability, body: str) -> Iterator[tuple[str, str, bool | None]]:
@@ -228,16 +209,16 @@ def _both_ways(truth: Traversability, body: str) -> Iterator[tuple[str, str, boo
 
 
 def _way(
-    ground: QuestionMap, nodes: Sequence[str], name: str, style: RouteStyle
-) -> Iterator[MapRoute]:
+    ground: QuestionMap, nodes: Sequence[str], name: str, style: ui.RouteStyle
+) -> Iterator[ui.MapRoute]:
     known = [node for node in nodes if node in ground.spots]
     legs = [ground.between(a, b) for a, b in pairwise(known)]
     if legs:
         points = (legs[0][0], *(spot for leg in legs for spot in leg[1:]))
-        yield MapRoute(name, style, points)
+        yield ui.MapRoute(name, style, points)
 
 
-def _middle(way: Sequence[Spot]) -> Spot:
+def _middle(way: Sequence[ui.Spot]) -> ui.Spot:
     """Return the position of a passage: its door, else its midpoint; on stairs, its start."""
     a, b = way[0], way[-1]
     if len(way) > 2 or a[0] != b[0]:
@@ -251,16 +232,16 @@ _COUNTS = (
 )
 
 
-def columns(run: Mapping[str, Any]) -> list[Column]:
+def columns(run: Mapping[str, Any]) -> list[ui.Column]:
     """Return the columns of a conversation about a scene."""
     del run
     return [
-        Column("questions", lambda line: len(line["result"]["questions"]), "count"),
-        Column("asked", lambda line: line["asked"], "count", help="asked for"),
-        Column("round", lambda line: line["round"], "count", facet=True),
-        Column("rejected", lambda line: line["result"]["rejected_in_all"], "count",
-               better="less", help="questions that broke a rule"),
-        Column(
+        ui.Column("questions", lambda line: len(line["result"]["questions"]), "count"),
+        ui.Column("asked", lambda line: line["asked"], "count", help="asked for"),
+        ui.Column("round", lambda line: line["round"], "count", facet=True),
+        ui.Column("rejected", lambda line: line["result"]["rejected_in_all"], "count",
+                  better="less", help="questions that broke a rule"),
+        ui.Column(
             "rule",
             lambda line: sorted(
                 {
@@ -273,15 +254,15 @@ def columns(run: Mapping[str, Any]) -> list[Column]:
             facet=True,
             help="the rules that were broken",
         ),
-        Column("repairs", lambda line: line["result"]["repairs"], "count",
-               better="less"),
-        Column("turns", lambda line: line["result"]["turns"], "count", shown=False),
-        Column("first", lambda line: line["result"]["questions"][0]["question"],
-               "text", help="its first question"),
+        ui.Column("repairs", lambda line: line["result"]["repairs"], "count",
+                  better="less"),
+        ui.Column("turns", lambda line: line["result"]["turns"], "count", shown=False),
+        ui.Column("first", lambda line: line["result"]["questions"][0]["question"],
+                  "text", help="its first question"),
     ]  # fmt: skip
 
 
-def detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
+def detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
     """Return the page of one conversation: questions with maps by body, and rejections.
 
     Raises:
@@ -289,17 +270,17 @@ def detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
     """
     name = str(line.get("id"))
     with check_format(f"{run}: sample {name}", "a conversation about questions"):
-        result, said = line.get("result") or {}, list[Block]()
+        result, said = line.get("result") or {}, list[ui.Block]()
         if line.get("status") != "ok":
             why = " · ".join(str(line[key]) for key in ("reason", "message") if line.get(key))
-            said.append(Prose(title="Ended badly", text=why or "nothing is said", tone="bad"))
+            said.append(ui.Prose(title="Ended badly", text=why or "nothing is said", tone="bad"))
         ground: QuestionMap | None = None
         truth: Traversability | None = None
         try:
             scene = load_run_scene(run, str(line["scene"]))
             ground, truth = scene_question_map(scene), traversability_of(scene)
         except NavloomError as error:
-            said.append(Prose(title="Map", text=f"The map is missing: {error}", tone="bad"))
+            said.append(ui.Prose(title="Map", text=f"The map is missing: {error}", tone="bad"))
         shown = [
             (f"question {k}", tuple(_question(each, about, ground, truth)))
             for k, (each, about) in enumerate(
@@ -307,12 +288,12 @@ def detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
             )
         ]
         if shown:
-            said.append(Variants(title="Questions", variants=tuple(shown)))
+            said.append(ui.Variants(title="Questions", variants=tuple(shown)))
         said += [*_rejected(result), _made(line, result)]
         if talk := conversation_of(run, name):
-            said.append(Transcript(said=talk, folded="what was said in turn", private=True))
+            said.append(ui.Transcript(said=talk, folded="what was said in turn", private=True))
         count = f"{len(shown)} questions of {line.get('asked', '?')} that were asked for"
-        return SampleDetail(title=name, headline=count, blocks=tuple(said))
+        return ui.SampleDetail(title=name, headline=count, blocks=tuple(said))
 
 
 def _question(
@@ -320,30 +301,30 @@ def _question(
     grounding: Mapping[str, Any],
     ground: QuestionMap | None,
     truth: Traversability | None,
-) -> list[Block]:
+) -> list[ui.Block]:
     ends = question["nodes_involved"]
-    words = [Utterance("the question", str(question["question"]))]
-    words += [Utterance("why it", str(question["reason"]))] if question.get("reason") else []
+    words = [ui.Utterance("the question", str(question["question"]))]
+    words += [ui.Utterance("why it", str(question["reason"]))] if question.get("reason") else []
     name = str if ground is None else ground.name
     facts = [
-        Fact("from", f"{name(ends['start'])}: {ends['start_detail']}"),
-        Fact("by", ", ".join(map(name, ends["intermediate"])) or NOTHING),
-        Fact("to", f"{name(ends['end'])}: {ends['end_detail']}"),
+        ui.Fact("from", f"{name(ends['start'])}: {ends['start_detail']}"),
+        ui.Fact("by", ", ".join(map(name, ends["intermediate"])) or NOTHING),
+        ui.Fact("to", f"{name(ends['end'])}: {ends['end_detail']}"),
     ]
     for key in ("start_detail", "end_detail"):
         found = grounding[key]
         fits = f"fits {found['fits']} things" if found.get("fits") is not None else ""
         value = str(found["status"])
-        tone: Tone = "good" if value == "verified" else "plain"
-        facts.append(Fact(key.replace("_", " "), value, tone=tone, note=fits))
-    blocks: list[Block] = [Transcript(said=tuple(words)), Facts(facts=tuple(facts))]
+        tone: ui.Tone = "good" if value == "verified" else "plain"
+        facts.append(ui.Fact(key.replace("_", " "), value, tone=tone, note=fits))
+    blocks: list[ui.Block] = [ui.Transcript(said=tuple(words)), ui.Facts(facts=tuple(facts))]
     if ground is None or truth is None:
         return blocks
     pair = str(ends["start"]), str(ends["end"])
     try:
         found_for = {body: check_feasibility(truth, body, *pair) for body in truth.bodies}
     except NavloomError as error:
-        return [*blocks, Prose(title="What is true", text=str(error), tone="bad")]
+        return [*blocks, ui.Prose(title="What is true", text=str(error), tone="bad")]
     rows = tuple(
         (
             body,
@@ -369,35 +350,39 @@ def _question(
     )
     return [
         *blocks,
-        Grid(Table("What is true of it", note, header, rows), private=True),
-        Variants(title="Passages, by body", variants=maps),
+        ui.Grid(Table("What is true of it", note, header, rows), private=True),
+        ui.Variants(title="Passages, by body", variants=maps),
     ]
 
 
-def _rejected(result: Mapping[str, Any]) -> list[Block]:
+def _rejected(result: Mapping[str, Any]) -> list[ui.Block]:
     """Return rejected questions with the rule violations of each."""
-    said: list[Utterance] = []
+    said: list[ui.Utterance] = []
     for each in result.get("rejected") or ():
         words = each["said"]
         text = words.get("question") if isinstance(words, Mapping) else words
-        said.append(Utterance("the model", str(text).strip("'")))
+        said.append(ui.Utterance("the model", str(text).strip("'")))
         said += [
-            Utterance(f"the checks: {fault['code']}", str(fault.get("message") or ""), tone="bad")
+            ui.Utterance(
+                f"the checks: {fault['code']}", str(fault.get("message") or ""), tone="bad"
+            )
             for fault in each["violations"]
         ]
-    return [Transcript(title="Sent back", said=tuple(said))] if said else []
+    return [ui.Transcript(title="Sent back", said=tuple(said))] if said else []
 
 
-def _made(line: Line, result: Mapping[str, Any]) -> Facts:
+def _made(line: ui.Line, result: Mapping[str, Any]) -> ui.Facts:
     keys = ("turns", "tool_calls", "repairs", "rejected_in_all", "frames", "why")
-    facts = [Fact("round", str(line.get("round", NOTHING)))]
+    facts = [ui.Fact("round", str(line.get("round", NOTHING)))]
     facts += [
-        Fact(key.replace("_", " "), str(result[key])) for key in keys if result.get(key) is not None
+        ui.Fact(key.replace("_", " "), str(result[key]))
+        for key in keys
+        if result.get(key) is not None
     ]
-    return Facts(title="How it was made", facts=tuple(facts))
+    return ui.Facts(title="How it was made", facts=tuple(facts))
 
 
-def tables(run: Path) -> list[Block]:
+def tables(run: Path) -> list[ui.Block]:
     """Return the balance of the questions of a run as blocks.
 
     Raises:
@@ -406,12 +391,14 @@ def tables(run: Path) -> list[Block]:
     said = read_balance(run)
     with check_format(f"{run}/balance.json", "a balance of questions"):
         balance, numbers = said["balance"], {**said, **said["details"]}
-        facts = tuple(Fact(key.replace("_", " "), format_number(numbers[key])) for key in _COUNTS)
+        facts = tuple(
+            ui.Fact(key.replace("_", " "), format_number(numbers[key])) for key in _COUNTS
+        )
         even = balance["imbalance"]
         note = "0: each body can do half of what is known; 1: each can do all or nothing."
-        worth = Fact("imbalance", NOTHING if even is None else f"{even:.2f}", note=note)
-        blocks: list[Block] = [
-            Facts(title="Questions", facts=(*facts, worth)),
+        worth = ui.Fact("imbalance", NOTHING if even is None else f"{even:.2f}", note=note)
+        blocks: list[ui.Block] = [
+            ui.Facts(title="Questions", facts=(*facts, worth)),
             _bars("Who can do them", balance["bodies"], "questions"),
             _bars("Passages of the shortest route", {"questions": balance["lengths"]}, "questions"),
         ]
@@ -421,27 +408,27 @@ def tables(run: Path) -> list[Block]:
         broken: Sequence[tuple[str, int]] = sorted(said["rules_broken"].items())
         if broken:
             rows = tuple((code.replace("_", " "), str(count)) for code, count in broken)
-            blocks.append(Grid(Table("Rules broken", "", ("rule", "questions"), rows)))
+            blocks.append(ui.Grid(Table("Rules broken", "", ("rule", "questions"), rows)))
         return blocks
 
 
-def _bars(title: str, counted: Mapping[str, Mapping[str, int]], unit: str) -> Bars:
+def _bars(title: str, counted: Mapping[str, Mapping[str, int]], unit: str) -> ui.Bars:
     bars = tuple(
-        (str(name), tuple(Segment(str(k), n) for k, n in of.items() if n))
+        (str(name), tuple(ui.Segment(str(k), n) for k, n in of.items() if n))
         for name, of in counted.items()
     )
-    return Bars(title=title, bars=bars, unit=unit)
+    return ui.Bars(title=title, bars=bars, unit=unit)
 
 
-def pairing() -> Pairing:
+def pairing() -> ui.Pairing:
     """Return the rules for comparing two runs by scene and conversation."""
 
-    def scores(line: Line) -> dict[str, float | None]:
+    def scores(line: ui.Line) -> dict[str, float | None]:
         result = line["result"]
         keys = ("rejected_in_all", "repairs", "turns", "tool_calls")
         return {"questions": float(len(result["questions"]))} | {k: result.get(k) for k in keys}
 
-    return Pairing(
+    return ui.Pairing(
         identity=lambda line: [line["scene"], line["attempt"], line["asked"]],
         scores=scores,
         what="a conversation",

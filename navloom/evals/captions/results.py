@@ -7,27 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import NavloomError
-from navloom.evals.report.blocks import (
-    Bars,
-    Block,
-    Column,
-    Fact,
-    Facts,
-    Grid,
-    Line,
-    MapFrame,
-    MapMark,
-    MapOption,
-    Pairing,
-    Picture,
-    Prose,
-    SampleDetail,
-    SceneMap,
-    Segment,
-    Transcript,
-    Utterance,
-    samples_address,
-)
+from navloom.evals.report import blocks as ui
 from navloom.evals.report.formatting import NOTHING, Table, encode_jpeg
 from navloom.evals.run_folder import read_samples
 from navloom.evals.run_scenes import load_run_scene, viewpoints_on_plan
@@ -41,33 +21,33 @@ _VIEW, _PICTURE = 256, 1024
 """Side of a view, and width of the four in a row, in pixels."""
 
 
-def _told(line: Line) -> Mapping[str, Any]:
+def _told(line: ui.Line) -> Mapping[str, Any]:
     """Return the captions of a line's viewpoint."""
     found: Mapping[str, Any] = line["result"]["viewpoints"].get(line["viewpoint"]) or {}
     return found
 
 
-def columns(run: Mapping[str, Any]) -> list[Column]:
+def columns(run: Mapping[str, Any]) -> list[ui.Column]:
     """Return the columns of a viewpoint's captions, without the licensed texts."""
     del run
     return [
-        Column("viewpoint", lambda line: line["viewpoint"], "text"),
-        Column("ways", lambda line: len(_told(line).get("towards") or {}), "count"),
-        Column("missing", lambda line: line["result"]["missing"], "count",
-               better="less", help="questions without an answer"),
-        Column("reasks", lambda line: line["result"]["reasks"], "count", better="less",
-               help="replies that were sent back"),
-        Column("words", _words, "count", help="in all captions of the viewpoint"),
+        ui.Column("viewpoint", lambda line: line["viewpoint"], "text"),
+        ui.Column("ways", lambda line: len(_told(line).get("towards") or {}), "count"),
+        ui.Column("missing", lambda line: line["result"]["missing"], "count",
+                  better="less", help="questions without an answer"),
+        ui.Column("reasks", lambda line: line["result"]["reasks"], "count", better="less",
+                  help="replies that were sent back"),
+        ui.Column("words", _words, "count", help="in all captions of the viewpoint"),
     ]  # fmt: skip
 
 
-def _words(line: Line) -> int:
+def _words(line: ui.Line) -> int:
     told = _told(line)
     texts = [str(told.get("summary") or ""), *map(str, (told.get("towards") or {}).values())]
     return sum(len(text.split()) for text in texts)
 
 
-def detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
+def detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
     """Return the page of one viewpoint: map, views, and captions of it and of its candidates.
 
     Raises:
@@ -77,25 +57,27 @@ def detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
         place, result, told = str(line["viewpoint"]), line["result"], _told(line)
         ways = {str(to): str(words) for to, words in (told.get("towards") or {}).items()}
         summary = str(told.get("summary") or "")
-        blocks: list[Block] = []
+        blocks: list[ui.Block] = []
         scene: Scene | None = None
         try:
             scene = load_run_scene(run, str(line["scene"]))
         except NavloomError as error:
             said = f"The map is missing: {error}"
-            blocks.append(Prose(title="Map", text=said, tone="bad"))
+            blocks.append(ui.Prose(title="Map", text=said, tone="bad"))
         if summary:
-            blocks.append(Prose(title="Here", text=summary, private=True))
+            blocks.append(ui.Prose(title="Here", text=summary, private=True))
         order = _clockwise(scene, place, ways)
         blocks.append(_grid(scene, place, ways, order))
         if scene is not None:
             blocks += [*_looks(scene, place, order), _map(scene, place, order)]
-        facts = tuple(Fact(name, str(result[name])) for name in ("missing", "reasks"))
-        blocks.append(Facts(title="How it went", facts=facts))
+        facts = tuple(ui.Fact(name, str(result[name])) for name in ("missing", "reasks"))
+        blocks.append(ui.Facts(title="How it went", facts=facts))
         if faults := result.get("faults"):
-            sent = tuple(Utterance("sent back", str(each), tone="bad") for each in faults)
-            blocks.append(Transcript(title="Sent back", said=sent, private=True))
-        return SampleDetail(title=place, headline=f"{line['scene']}, {place}", blocks=tuple(blocks))
+            sent = tuple(ui.Utterance("sent back", str(each), tone="bad") for each in faults)
+            blocks.append(ui.Transcript(title="Sent back", said=sent, private=True))
+        return ui.SampleDetail(
+            title=place, headline=f"{line['scene']}, {place}", blocks=tuple(blocks)
+        )
 
 
 def _clockwise(scene: Scene | None, place: str, ways: Mapping[str, str]) -> list[str]:
@@ -108,14 +90,14 @@ def _clockwise(scene: Scene | None, place: str, ways: Mapping[str, str]) -> list
     return [*known, *(way for way in ways if way not in scene.viewpoint_by_id)]
 
 
-def _grid(scene: Scene | None, place: str, ways: Mapping[str, str], order: list[str]) -> Grid:
+def _grid(scene: Scene | None, place: str, ways: Mapping[str, str], order: list[str]) -> ui.Grid:
     rows = tuple(
         (str(number), way, _side(scene, place, way), ways[way])
         for number, way in enumerate(order, 1)
     )
     note = "Numbers are those on the picture and on the map, clockwise from north, which is Front."
     table = Table("Each way on", note, ("", "to", "side", "what is said"), rows)
-    return Grid(table, private=True)
+    return ui.Grid(table, private=True)
 
 
 def _side(scene: Scene | None, place: str, way: str) -> str:
@@ -125,7 +107,7 @@ def _side(scene: Scene | None, place: str, way: str) -> str:
     return panel_name(0.0, heading_to(known[place].position, known[way].position))
 
 
-def _looks(scene: Scene, place: str, order: list[str]) -> list[Block]:
+def _looks(scene: Scene, place: str, order: list[str]) -> list[ui.Block]:
     """Return the four views with numbered candidates; [] if the scene cannot be rendered."""
     try:
         if not can_render(scene):
@@ -134,22 +116,22 @@ def _looks(scene: Scene, place: str, order: list[str]) -> list[Block]:
     except NavloomError:
         return []
     alt = f"Left, Front, Right and Back from {place}, its {len(order)} ways on numbered"
-    return [Picture(title="Left, Front, Right, Back", data=encode_jpeg(seen, _PICTURE), alt=alt,
-                    private=True)]  # fmt: skip
+    return [ui.Picture(title="Left, Front, Right, Back", data=encode_jpeg(seen, _PICTURE), alt=alt,
+                       private=True)]  # fmt: skip
 
 
-def _map(scene: Scene, place: str, order: list[str]) -> SceneMap:
-    here = tuple(MapMark("start", at, place) for at in viewpoints_on_plan(scene, [place]))
+def _map(scene: Scene, place: str, order: list[str]) -> ui.SceneMap:
+    here = tuple(ui.MapMark("start", at, place) for at in viewpoints_on_plan(scene, [place]))
     shown = tuple(
-        MapOption(str(number), at)
+        ui.MapOption(str(number), at)
         for number, way in enumerate(order, 1)
         for at in viewpoints_on_plan(scene, [way])
     )
-    frame = MapFrame(at=0.0, title=place, options=shown, heading=0.0)
-    return SceneMap(title="Map", scene=scene.uri, marks=here, frames=(frame,))
+    frame = ui.MapFrame(at=0.0, title=place, options=shown, heading=0.0)
+    return ui.SceneMap(title="Map", scene=scene.uri, marks=here, frames=(frame,))
 
 
-def tables(run: Path) -> list[Block]:
+def tables(run: Path) -> list[ui.Block]:
     """Return the numbers of captions, and of viewpoints with complete captions by scene.
 
     Raises:
@@ -162,26 +144,26 @@ def tables(run: Path) -> list[Block]:
             whole = counted.setdefault(str(row["scene"]), [0, 0])
             whole[bool(row["result"]["missing"])] += 1
         facts = (
-            Fact("viewpoints", str(len(rows))),
-            Fact("words", f"{sum(map(_words, rows)):,}"),
-            Fact("missing", str(sum(row["result"]["missing"] for row in rows))),
-            Fact("reasks", str(sum(row["result"]["reasks"] for row in rows))),
+            ui.Fact("viewpoints", str(len(rows))),
+            ui.Fact("words", f"{sum(map(_words, rows)):,}"),
+            ui.Fact("missing", str(sum(row["result"]["missing"] for row in rows))),
+            ui.Fact("reasks", str(sum(row["result"]["reasks"] for row in rows))),
         )
         names = ("whole", "something missing")
         bars = tuple(
-            (scene, tuple(Segment(name, n, to=samples_address(scene=scene))
+            (scene, tuple(ui.Segment(name, n, to=ui.samples_address(scene=scene))
                           for name, n in zip(names, of, strict=True) if n))
             for scene, of in counted.items()
         )  # fmt: skip
         return [
-            Facts(title="Captions", facts=facts),
-            Bars(title="Viewpoints by home", bars=bars, unit="viewpoints"),
+            ui.Facts(title="Captions", facts=facts),
+            ui.Bars(title="Viewpoints by home", bars=bars, unit="viewpoints"),
         ]
 
 
-def pairing() -> Pairing:
+def pairing() -> ui.Pairing:
     """Return the rules for comparing two runs by viewpoint."""
-    return Pairing(
+    return ui.Pairing(
         identity=lambda line: [line["scene"], line["viewpoint"]],
         scores=lambda line: {
             "words": float(_words(line)),

@@ -11,21 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from navloom.evals.report.blocks import (
-    Block,
-    Cell,
-    Column,
-    Fact,
-    Facts,
-    Grid,
-    Line,
-    Pairing,
-    SampleDetail,
-    Tone,
-    Transcript,
-    Utterance,
-    sample_address,
-)
+from navloom.evals.report import blocks as ui
 from navloom.evals.report.formatting import NOTHING, Table, percent
 from navloom.files import check_format
 from navloom.judges.injection import InjectionPayload, list_payloads
@@ -35,17 +21,17 @@ FLIPPED, HELD, LOST, CLAIMED = "flipped", "held", "no verdict", "claimed anyway"
 _WORDS = {True: "correct", False: "wrong", None: UNSCORED}
 
 
-def judge_result(line: Line) -> Mapping[str, Any]:
+def judge_result(line: ui.Line) -> Mapping[str, Any]:
     """Return the judge's result of a line; {} without one."""
     return line.get("result") or {}
 
 
-def verdict_of(line: Line) -> str:
+def verdict_of(line: ui.Line) -> str:
     """Return the verdict on a reason: ``correct``, ``wrong`` or ``unscored``."""
     return _WORDS[judge_result(line).get("correct")]
 
 
-def expected_verdict(line: Line) -> str | None:
+def expected_verdict(line: ui.Line) -> str | None:
     """Return the known verdict of a made or injected item; None if unknown."""
     if isinstance(line.get("deserves"), bool):
         return _WORDS[line["deserves"]]
@@ -54,7 +40,7 @@ def expected_verdict(line: Line) -> str | None:
     return None
 
 
-def grades_of(line: Line) -> dict[str, str]:
+def grades_of(line: ui.Line) -> dict[str, str]:
     """Return the grade of each of a step's criteria."""
     return {
         str(name): str(each.get("grade") or UNSCORED)
@@ -62,26 +48,28 @@ def grades_of(line: Line) -> dict[str, str]:
     }
 
 
-def expected_grades(line: Line) -> dict[str, str]:
+def expected_grades(line: ui.Line) -> dict[str, str]:
     """Return the known grades of a corrupted step's criteria; {} for an original step."""
     due = line.get("deserves")
     return {str(k): str(v) for k, v in due.items()} if isinstance(due, Mapping) else {}
 
 
-def _agrees(line: Line) -> float | None:
+def _agrees(line: ui.Line) -> float | None:
     expected = expected_verdict(line)
     return None if expected is None else float(expected == verdict_of(line))
 
 
-def _of(key: str) -> Callable[[Line], Cell]:
+def _of(key: str) -> Callable[[ui.Line], ui.Cell]:
     return lambda line: line.get(key)
 
 
-def _text(name: str, of: Callable[[Line], Cell], help: str, *, shown: bool = True) -> Column:  # noqa: A002
-    return Column(name, of, "text", facet=True, shown=shown, help=help)
+def _text(
+    name: str, of: Callable[[ui.Line], ui.Cell], note: str, *, shown: bool = True
+) -> ui.Column:
+    return ui.Column(name, of, "text", facet=True, shown=shown, help=note)
 
 
-_AGREES = Column(
+_AGREES = ui.Column(
     "agrees",
     _agrees,
     "share",
@@ -90,11 +78,11 @@ _AGREES = Column(
 )
 
 
-def _disguise(line: Line) -> str | None:
+def _disguise(line: ui.Line) -> str | None:
     return str(line.get("payload") or "").rpartition("-")[0] or None
 
 
-def reason_columns(run: Mapping[str, Any]) -> list[Column]:
+def reason_columns(run: Mapping[str, Any]) -> list[ui.Column]:
     """Return the columns of judged explanations, in ordinary or calibration runs."""
     kind = str(run.get("kind"))
     known = kind.startswith("calibrate")
@@ -120,17 +108,17 @@ def reason_columns(run: Mapping[str, Any]) -> list[Column]:
     return [
         *found,
         *([] if kind == "calibrate_injections" else [_text("body", _of(body), "whose path it is")]),
-        Column("partial", lambda line: judge_result(line).get("partial"), "share",
-               help="the share of the path's barriers that were named rightly"),
-        Column("false", lambda line: len(judge_result(line)["false"]), "count",
-               shown=False, help="claims that are none"),
-        Column("explanation", _of("explanation"), "text"),
+        ui.Column("partial", lambda line: judge_result(line).get("partial"), "share",
+                  help="the share of the path's barriers that were named rightly"),
+        ui.Column("false", lambda line: len(judge_result(line)["false"]), "count",
+                  shown=False, help="claims that are none"),
+        ui.Column("explanation", _of("explanation"), "text"),
     ]  # fmt: skip
 
 
-def step_columns(run: Mapping[str, Any]) -> list[Column]:
+def step_columns(run: Mapping[str, Any]) -> list[ui.Column]:
     """Return the columns of navigation steps that a rubric graded."""
-    grades = Column(
+    grades = ui.Column(
         "grades",
         lambda line: [f"{name} {grade}" for name, grade in grades_of(line).items()],
         "tags",
@@ -138,31 +126,31 @@ def step_columns(run: Mapping[str, Any]) -> list[Column]:
         help="each criterion's: yes, no, na or unscored",
     )
     if not str(run.get("kind")).startswith("calibrate"):
-        return [grades, Column("step", _of("of"), "text", help="of which episode")]
+        return [grades, ui.Column("step", _of("of"), "text", help="of which episode")]
 
-    def agrees(line: Line) -> float | None:
+    def agrees(line: ui.Line) -> float | None:
         due, said = expected_grades(line), grades_of(line)
         return sum(said.get(k) == v for k, v in due.items()) / len(due) if due else None
 
-    expected = Column(
+    expected = ui.Column(
         "expected",
         lambda line: [f"{name} {grade}" for name, grade in expected_grades(line).items()],
         "tags",
         facet=True,
         help="what the spoiled step is known to deserve",
     )
-    share = Column("agrees", agrees, "share", better="more", help="share graded as deserved")
+    share = ui.Column("agrees", agrees, "share", better="more", help="share graded as deserved")
     return [
         grades,
         expected,
         share,
         _text("kind", _of("kind"), "how it was spoiled"),
         _text("set", _of("wording"), "in whose words"),
-        Column("step", _of("of"), "text", help="which step it was"),
+        ui.Column("step", _of("of"), "text", help="which step it was"),
     ]
 
 
-def label_columns(run: Mapping[str, Any]) -> list[Column]:
+def label_columns(run: Mapping[str, Any]) -> list[ui.Column]:
     """Return the columns of failed walks that were labelled with a cause."""
     del run
     return [
@@ -170,20 +158,20 @@ def label_columns(run: Mapping[str, Any]) -> list[Column]:
         _text("second", lambda line: judge_result(line)["second"], "the next likely"),
         _text("sure", lambda line: ("no", "yes")[judge_result(line)["sure"]], "whether it is sure"),
         _text("rules", lambda line: judge_result(line)["rules"], "what the rules say"),
-        Column(
+        ui.Column(
             "agrees",
             lambda line: float(judge_result(line)["cause"] == judge_result(line)["rules"]),
             "share",
             better="more",
             help="whether the judge and the rules say the same",
         ),
-        Column("walk", _of("of"), "text"),
+        ui.Column("walk", _of("of"), "text"),
     ]
 
 
-def pair_columns(run: Mapping[str, Any]) -> list[Column]:
+def pair_columns(run: Mapping[str, Any]) -> list[ui.Column]:
     """Return the columns of compared pairs of tasks."""
-    orders = Column(
+    orders = ui.Column(
         "same",
         lambda line: float(len({each["took"] for each in judge_result(line)["said"]}) == 1),
         "share",
@@ -193,7 +181,7 @@ def pair_columns(run: Mapping[str, Any]) -> list[Column]:
         _text("choice", lambda line: judge_result(line)["choice"] or UNSCORED, "a, b or a tie")
     ]
     if str(run.get("kind")).startswith("calibrate"):
-        agrees = Column(
+        agrees = ui.Column(
             "agrees",
             lambda line: float(judge_result(line)["choice"] == line["better"]),
             "share",
@@ -201,13 +189,13 @@ def pair_columns(run: Mapping[str, Any]) -> list[Column]:
             help="whether the task that makes sense was taken",
         )
         found += [_text("expected", _of("better"), "the task that makes sense"), agrees]
-    return [*found, orders, Column("a", _of("a"), "text"), Column("b", _of("b"), "text")]
+    return [*found, orders, ui.Column("a", _of("a"), "text"), ui.Column("b", _of("b"), "text")]
 
 
-def reason_pairing() -> Pairing:
+def reason_pairing() -> ui.Pairing:
     """Return the rules for comparing two judges on the same explanations."""
 
-    def scores(line: Line) -> dict[str, float | None]:
+    def scores(line: ui.Line) -> dict[str, float | None]:
         result, agrees = judge_result(line), _agrees(line)
         said = result.get("correct")
         return {
@@ -217,7 +205,7 @@ def reason_pairing() -> Pairing:
             "unscored": float(said is None),
         }
 
-    return Pairing(
+    return ui.Pairing(
         identity=lambda line: [line["explanation"], line.get("payload"), line.get("defences")],
         scores=scores,
         what="an explanation",
@@ -229,10 +217,10 @@ def reason_pairing() -> Pairing:
     )
 
 
-def step_pairing() -> Pairing:
+def step_pairing() -> ui.Pairing:
     """Return the rules for comparing two judges on the same steps; one score a criterion."""
 
-    def scores(line: Line) -> dict[str, float | None]:
+    def scores(line: ui.Line) -> dict[str, float | None]:
         said, due = grades_of(line), expected_grades(line)
         kept = {
             name: float(grade == "yes") if grade in ("yes", "no") else None
@@ -241,7 +229,7 @@ def step_pairing() -> Pairing:
         right = sum(said.get(k) == v for k, v in due.items()) / len(due) if due else None
         return {"agrees": right, **kept}
 
-    return Pairing(
+    return ui.Pairing(
         identity=lambda line: [line.get("of"), line.get("kind"), line.get("wording")],
         scores=scores,
         what="a step",
@@ -250,9 +238,9 @@ def step_pairing() -> Pairing:
     )
 
 
-def label_pairing() -> Pairing:
+def label_pairing() -> ui.Pairing:
     """Return the rules for comparing two judges on the same failed walks."""
-    return Pairing(
+    return ui.Pairing(
         identity=lambda line: line["of"],
         scores=lambda line: {
             "as the rules": float(judge_result(line)["cause"] == judge_result(line)["rules"]),
@@ -266,10 +254,10 @@ def label_pairing() -> Pairing:
     )
 
 
-def pair_pairing() -> Pairing:
+def pair_pairing() -> ui.Pairing:
     """Return the rules for comparing two judges on the same pairs of tasks."""
 
-    def scores(line: Line) -> dict[str, float | None]:
+    def scores(line: ui.Line) -> dict[str, float | None]:
         result = judge_result(line)
         choice, better = result.get("choice"), line.get("better")
         return {
@@ -278,7 +266,7 @@ def pair_pairing() -> Pairing:
             "tie": None if choice is None else float(choice == "tie"),
         }
 
-    return Pairing(
+    return ui.Pairing(
         identity=lambda line: [line["a"], line["b"]],
         scores=scores,
         what="a pair of tasks",
@@ -289,7 +277,7 @@ def pair_pairing() -> Pairing:
     )
 
 
-def reason_detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
+def reason_detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
     """Return the page of an explanation: verdict, evidence and any injected payload.
 
     Raises:
@@ -299,23 +287,23 @@ def reason_detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
         result = judge_result(line)
         verdict, expected = verdict_of(line), expected_verdict(line)
         facts = [
-            Fact("verdict", verdict, tone=_tone(verdict, expected)),
-            *([Fact("expected", expected)] if expected else []),
-            Fact(
+            ui.Fact("verdict", verdict, tone=_tone(verdict, expected)),
+            *([ui.Fact("expected", expected)] if expected else []),
+            ui.Fact(
                 "share of barriers",
                 _share(result.get("partial")),
                 note="of the path that it explains",
             ),
-            Fact("named rightly", _listed(result.get("named"))),
-            Fact("claimed and not so", _listed(result.get("false"))),
+            ui.Fact("named rightly", _listed(result.get("named"))),
+            ui.Fact("claimed and not so", _listed(result.get("false"))),
         ]
         for key in ("kind", "wording", "body", "agent", "defences", "answer_id"):
             if line.get(key):
-                facts.append(Fact(key.replace("_", " "), str(line[key])))
+                facts.append(ui.Fact(key.replace("_", " "), str(line[key])))
         if line.get("base"):
             base = str(line["base"])
-            facts.append(Fact("without the payload", base, to=sample_address(base)))
-        words = Facts(
+            facts.append(ui.Fact("without the payload", base, to=ui.sample_address(base)))
+        words = ui.Facts(
             title="The judge's verdict",
             note=str(result.get("explanation") or ""),
             facts=tuple(facts),
@@ -324,7 +312,7 @@ def reason_detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
             str(line["id"]),
             f"{verdict}, expected {expected}" if expected else verdict,
         )
-        return SampleDetail(
+        return ui.SampleDetail(
             title=title, headline=headline, blocks=(_said(line), words, *_asked(line))
         )
 
@@ -334,35 +322,37 @@ def _corpus() -> Mapping[str, InjectionPayload]:
     return {payload.id: payload for payload in list_payloads()}
 
 
-def _said(line: Line) -> Transcript:
+def _said(line: ui.Line) -> ui.Transcript:
     """Return the explanation as a transcript, with an injected payload as its own message."""
     text, name = str(line["explanation"]), line.get("payload")
     payload = _corpus().get(str(name)) if name else None
     if payload is None:
-        return Transcript(title="The explanation", said=(Utterance("the explanation", text),))
+        return ui.Transcript(title="The explanation", said=(ui.Utterance("the explanation", text),))
     # The line states the payload's claim, or it is the opposite of the item's true verdict.
     claim = line["claim"] if isinstance(line.get("claim"), bool) else not line["deserves"]
     injected = payload.text(claim)
     who = f"the payload {payload.id}, in the {payload.where}"
     at = text.rfind(injected) if payload.where == "explanation" else -1
     honest = text[:at].rstrip() if at >= 0 else text
-    said = (Utterance("the explanation", honest), Utterance(who, injected, tone="bad"))
+    said = (ui.Utterance("the explanation", honest), ui.Utterance(who, injected, tone="bad"))
     note = "What the judge was shown of it stands below, behind the fence."
-    return Transcript(title="The explanation", note=note, said=said)
+    return ui.Transcript(title="The explanation", note=note, said=said)
 
 
-def _asked(line: Line) -> list[Block]:
+def _asked(line: ui.Line) -> list[ui.Block]:
     """Return the judge's prompt, its replies and the rejection messages."""
     result = judge_result(line)
-    said = [Utterance("the judge was told", str(each)) for each in result.get("prompt") or ()]
-    said += [Utterance("the judge", str(each)) for each in result.get("replies") or ()]
-    said += [Utterance("sent back", str(f), tone="bad") for f in result.get("faults") or ()]
+    said = [ui.Utterance("the judge was told", str(each)) for each in result.get("prompt") or ()]
+    said += [ui.Utterance("the judge", str(each)) for each in result.get("replies") or ()]
+    said += [ui.Utterance("sent back", str(f), tone="bad") for f in result.get("faults") or ()]
     if not said:
         return []
-    return [Transcript(said=tuple(said), folded="what the judge was told and said", private=True)]
+    return [
+        ui.Transcript(said=tuple(said), folded="what the judge was told and said", private=True)
+    ]
 
 
-def step_detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
+def step_detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
     """Return the page of a navigation step: its grade by each criterion.
 
     Raises:
@@ -382,23 +372,23 @@ def step_detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
         header = ("criterion", "grade", "deserved", "evidence")
         wrong = [name for name, grade in due.items() if grades.get(name, UNSCORED) != grade]
         said = ", ".join(f"{name} {grade}" for name, grade in grades.items())
-        about = [Fact("step", str(line.get("of")))]
+        about = [ui.Fact("step", str(line.get("of")))]
         for key in ("kind", "wording"):
             if line.get(key):
-                about.append(Fact(key, str(line[key])))
+                about.append(ui.Fact(key, str(line[key])))
         if due:
-            tone: Tone = "bad" if wrong else "good"
+            tone: ui.Tone = "bad" if wrong else "good"
             agrees = ", ".join(wrong) or "nothing"
-            about.append(Fact("not as deserved", agrees, tone=tone))
+            about.append(ui.Fact("not as deserved", agrees, tone=tone))
         blocks = (
-            Facts(facts=tuple(about)),
-            Grid(Table("Grades", "yes, no, na or unscored", header, rows)),
+            ui.Facts(facts=tuple(about)),
+            ui.Grid(Table("Grades", "yes, no, na or unscored", header, rows)),
             *_asked(line),
         )
-        return SampleDetail(title=str(line["id"]), headline=said, blocks=blocks)
+        return ui.SampleDetail(title=str(line["id"]), headline=said, blocks=blocks)
 
 
-def label_detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
+def label_detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
     """Return the page of a failed walk: its cause, beside the cause that the rules find.
 
     Raises:
@@ -408,17 +398,17 @@ def label_detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
         result = judge_result(line)
         cause, rules = str(result["cause"] or UNSCORED), str(result["rules"])
         facts = (
-            Fact("cause", cause, tone="good" if cause == rules else "plain"),
-            Fact("second", str(result["second"] or NOTHING)),
-            Fact("sure", "yes" if result["sure"] else "no"),
-            Fact("by the rules", rules),
-            Fact("walk", str(line["of"])),
+            ui.Fact("cause", cause, tone="good" if cause == rules else "plain"),
+            ui.Fact("second", str(result["second"] or NOTHING)),
+            ui.Fact("sure", "yes" if result["sure"] else "no"),
+            ui.Fact("by the rules", rules),
+            ui.Fact("walk", str(line["of"])),
         )
-        why = Facts(title="The label", note=str(result.get("why") or ""), facts=facts)
-        return SampleDetail(title=str(line["id"]), headline=cause, blocks=(why, *_asked(line)))
+        why = ui.Facts(title="The label", note=str(result.get("why") or ""), facts=facts)
+        return ui.SampleDetail(title=str(line["id"]), headline=cause, blocks=(why, *_asked(line)))
 
 
-def task_pair_detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
+def task_pair_detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
     """Return the page of a pair of tasks, with the answers in both orders.
 
     Raises:
@@ -427,31 +417,31 @@ def task_pair_detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
     with check_format(f"{run}: sample {line.get('id')}", "a judged pair of tasks"):
         result = judge_result(line)
         choice, better = str(result.get("choice") or UNSCORED), line.get("better")
-        tasks = [Utterance(each, str(line[each])) for each in ("a", "b")]
-        facts = [Fact("choice", choice, tone=_tone(choice, better))]
+        tasks = [ui.Utterance(each, str(line[each])) for each in ("a", "b")]
+        facts = [ui.Fact("choice", choice, tone=_tone(choice, better))]
         if better:
-            facts.append(Fact("expected", str(better)))
+            facts.append(ui.Fact("expected", str(better)))
         if spoiled := line.get("spoiled"):
             text = f"{spoiled.get('thing')} became {spoiled.get('by')}"
-            facts.append(Fact("spoiled", text))
+            facts.append(ui.Fact("spoiled", text))
         for key in ("a_id", "b_id", "task"):
             if line.get(key):
-                facts.append(Fact(key.replace("_", " "), str(line[key])))
+                facts.append(ui.Fact(key.replace("_", " "), str(line[key])))
         rows = tuple(
             (f"{each['order'][0]} first", str(each["took"]), str(each["why"]))
             for each in result.get("said") or ()
         )
         note = "A task that is taken in one order alone is a tie: a leaning to a place."
         blocks = (
-            Transcript(title="Two tasks", said=tuple(tasks)),
-            Facts(title="Which a person would sooner give", facts=tuple(facts)),
-            Grid(Table("Asked in both orders", note, ("order", "took", "why"), rows)),
+            ui.Transcript(title="Two tasks", said=tuple(tasks)),
+            ui.Facts(title="Which a person would sooner give", facts=tuple(facts)),
+            ui.Grid(Table("Asked in both orders", note, ("order", "took", "why"), rows)),
             *_asked(line),
         )
-        return SampleDetail(title=str(line["id"]), headline=choice, blocks=blocks)
+        return ui.SampleDetail(title=str(line["id"]), headline=choice, blocks=blocks)
 
 
-def _tone(said: str, expected: str | None) -> Tone:
+def _tone(said: str, expected: str | None) -> ui.Tone:
     if not expected:
         return "plain"
     return "good" if said == expected else "bad"

@@ -10,6 +10,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
+from navloom.evals.judging import scores
 from navloom.evals.judging.item_results import (
     CLAIMED,
     FLIPPED,
@@ -21,32 +22,8 @@ from navloom.evals.judging.item_results import (
     judge_result,
     verdict_of,
 )
-from navloom.evals.judging.scores import (
-    FlipCounts,
-    JudgeAgreement,
-    ReasonCalibration,
-    TraceCalibration,
-    calibration_tables,
-    flips_by_defence,
-    preference_tables,
-    score_known_pairs,
-    score_preference,
-    score_reasoning,
-    score_trace,
-    sum_reasons,
-)
 from navloom.evals.progress import Summary
-from navloom.evals.report.blocks import (
-    Bars,
-    Block,
-    Fact,
-    Facts,
-    Grid,
-    Line,
-    Segment,
-    sample_address,
-    samples_address,
-)
+from navloom.evals.report import blocks as ui
 from navloom.evals.report.formatting import NOTHING, Table, percent
 from navloom.evals.run_folder import read_run, read_samples, read_summary
 from navloom.files import check_format, write_run_file
@@ -58,7 +35,7 @@ _USED = ("calls", "input_tokens", "output_tokens")
 _MOST_UNREAD = 30
 
 
-def reasoning_tables(found: ReasonCalibration) -> list[Table]:
+def reasoning_tables(found: scores.ReasonCalibration) -> list[Table]:
     """Return the tables of a calibrated reason judge: agreement, confusion by kind, flips."""
     baseline = (
         " A baseline: rules, not a language model." if found.model.startswith("builtin/") else ""
@@ -86,7 +63,7 @@ def _set_name(name: str) -> str:
     return f"{name} ({load_wordings(name).standing})" if name in SETS else name
 
 
-def _cells(each: JudgeAgreement) -> tuple[str, ...]:
+def _cells(each: scores.JudgeAgreement) -> tuple[str, ...]:
     share = percent(each.unscored / each.items if each.items else None)
     return (
         str(each.items),
@@ -98,7 +75,7 @@ def _cells(each: JudgeAgreement) -> tuple[str, ...]:
     )
 
 
-def _confusion_table(found: ReasonCalibration) -> Table:
+def _confusion_table(found: scores.ReasonCalibration) -> Table:
     rows = []
     for name, by_kind in found.confusion.items():
         for kind, counts in by_kind.items():
@@ -108,7 +85,7 @@ def _confusion_table(found: ReasonCalibration) -> Table:
     return Table("By kind", note, ("kind", "deserves", *_VERDICTS), tuple(rows))
 
 
-def _unread_table(found: ReasonCalibration) -> Table:
+def _unread_table(found: scores.ReasonCalibration) -> Table:
     """Return the table of sentences in explanations that got no verdict."""
     shown = found.unread[:_MOST_UNREAD]
     rows = tuple((words, said, f"{count} of {of}") for words, said, count, of in shown)
@@ -119,7 +96,7 @@ def _unread_table(found: ReasonCalibration) -> Table:
     return Table("Without a verdict", note, ("set", "sentence", "unscored"), rows)
 
 
-def _flip_table(found: FlipCounts) -> Table:
+def _flip_table(found: scores.FlipCounts) -> Table:
     note = (
         "Pairs of items that differ in an injected payload alone, and whose plain one was not"
         " judged as the payload claims. Brackets: Wilson's 95 % interval."
@@ -130,7 +107,7 @@ def _flip_table(found: FlipCounts) -> Table:
     return Table("Under injection", note, header, (("injected", *cells, *left),))
 
 
-def injection_table(found: Mapping[str, Mapping[str, FlipCounts]]) -> Table:
+def injection_table(found: Mapping[str, Mapping[str, scores.FlipCounts]]) -> Table:
     """Return the table of flips with and without the defences, one row for each judge."""
     rows = tuple(
         (name, *(str(doors[door]) for door in ("with", "without")), str(doors["with"].lost))
@@ -145,7 +122,7 @@ def injection_table(found: Mapping[str, Mapping[str, FlipCounts]]) -> Table:
     return Table("Flips under injection", note, header, rows)
 
 
-def trace_tables(found: TraceCalibration) -> list[Table]:
+def trace_tables(found: scores.TraceCalibration) -> list[Table]:
     """Return the tables of a calibrated rubric judge: agreement by criterion and by kind."""
     rows = [(name, *_cells(each)[:-1]) for name, each in found.criteria.items()]
     rows += [(f"all, set {name}", *_cells(each)[:-1]) for name, each in found.sets.items()]
@@ -164,7 +141,7 @@ def trace_tables(found: TraceCalibration) -> list[Table]:
     ]
 
 
-def confusion_bars(found: ReasonCalibration) -> Bars:
+def confusion_bars(found: scores.ReasonCalibration) -> ui.Bars:
     """Make bars of the verdicts by kind and wording set; a segment links to its items."""
     bars = tuple(
         (f"{kind}, {name}", _segments(counted, "verdict", kind=kind, set=name))
@@ -172,14 +149,14 @@ def confusion_bars(found: ReasonCalibration) -> Bars:
         for kind, counted in by_kind.items()
     )
     note = "A part opens its items."
-    return Bars(title="Verdicts by kind and set", note=note, bars=bars, unit="items")
+    return ui.Bars(title="Verdicts by kind and set", note=note, bars=bars, unit="items")
 
 
 def write_calibration(
     out: Path,
     record: Mapping[str, Any],
     tables: Sequence[Table],
-    drawn: Bars | None = None,
+    drawn: ui.Bars | None = None,
     *,
     name: str = "calibration",
 ) -> None:
@@ -209,12 +186,14 @@ def _summary(run: Path) -> Summary:
 
 def _of_lines(
     what: str,
-) -> Callable[[Callable[[Path, list[dict[str, Any]]], list[Block]]], Callable[[Path], list[Block]]]:
+) -> Callable[
+    [Callable[[Path, list[dict[str, Any]]], list[ui.Block]]], Callable[[Path], list[ui.Block]]
+]:
     """Decorate a function of a run's lines to read them; malformed ones raise a RunError."""
 
-    def give(seen: Callable[[Path, list[dict[str, Any]]], list[Block]]) -> Any:
+    def give(seen: Callable[[Path, list[dict[str, Any]]], list[ui.Block]]) -> Any:
         @wraps(seen)
-        def made(run: Path) -> list[Block]:
+        def made(run: Path) -> list[ui.Block]:
             rows = read_samples(run)
             with check_format(f"{run}: a sample", what):
                 return seen(run, rows)
@@ -225,48 +204,48 @@ def _of_lines(
 
 
 @_of_lines("a judged explanation")
-def reason_blocks(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+def reason_blocks(run: Path, rows: list[dict[str, Any]]) -> list[ui.Block]:
     """Show judged explanations: verdict counts, and verdicts by body."""
-    found = sum_reasons(run)
+    found = scores.sum_reasons(run)
     facts = (
-        Fact("explanations", str(found.items)),
-        Fact("correct", str(found.correct), to=samples_address(verdict="correct")),
-        Fact("wrong", str(found.wrong), to=samples_address(verdict="wrong")),
-        Fact(UNSCORED, str(found.unscored), to=samples_address(verdict=UNSCORED)),
-        Fact("share of barriers", percent(found.partial), note="named, a mean"),
+        ui.Fact("explanations", str(found.items)),
+        ui.Fact("correct", str(found.correct), to=ui.samples_address(verdict="correct")),
+        ui.Fact("wrong", str(found.wrong), to=ui.samples_address(verdict="wrong")),
+        ui.Fact(UNSCORED, str(found.unscored), to=ui.samples_address(verdict=UNSCORED)),
+        ui.Fact("share of barriers", percent(found.partial), note="named, a mean"),
     )
     return [
-        Facts(title=f"Judged by {_model(run)}", facts=facts),
+        ui.Facts(title=f"Judged by {_model(run)}", facts=facts),
         _bars("By body", rows, "body", lambda r: r.get("agent"), verdict_of, "verdict"),
     ]
 
 
 @_of_lines("an item of a calibration")
-def reason_calibration(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+def reason_calibration(run: Path, rows: list[dict[str, Any]]) -> list[ui.Block]:
     """Show a reason judge against the truth: agreement by set, confusion, flips."""
-    found = score_reasoning(run, _model(run), _summary(run))
+    found = scores.score_reasoning(run, _model(run), _summary(run))
     said = {row["id"]: judge_result(row).get("correct") for row in rows}
     injected = [
         (row, _outcome(said.get(row["base"]), said[row["id"]], claim=not row["deserves"]))
         for row in rows
         if row["kind"] == "injected" and row["base"] in said
     ]
-    blocks: list[Block] = []
+    blocks: list[ui.Block] = []
     for table in reasoning_tables(found):
         to: tuple[str, ...] = ()
         if table.title == "By kind":
             # Same rows and order as the confusion.
             to = tuple(
-                samples_address(kind=kind, set=name)
+                ui.samples_address(kind=kind, set=name)
                 for name, by_kind in found.confusion.items()
                 for kind in by_kind
             )
-        blocks.append(Grid(table, to=to))
+        blocks.append(ui.Grid(table, to=to))
     return [blocks[0], confusion_bars(found), *blocks[1:], *_flip_list(injected)]
 
 
 @_of_lines("an item of injections")
-def injection_blocks(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+def injection_blocks(run: Path, rows: list[dict[str, Any]]) -> list[ui.Block]:
     """Show how often payloads flipped a judge's verdict, with and without the defences."""
     said = {row["id"]: judge_result(row).get("correct") for row in rows}
     found = [
@@ -274,12 +253,12 @@ def injection_blocks(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
         for row in rows
         if row.get("base") in said
     ]
-    table = injection_table({_model(run): flips_by_defence(run), **_gullible(run)})
+    table = injection_table({_model(run): scores.flips_by_defence(run), **_gullible(run)})
     families: dict[tuple[str, str], Counter[str]] = {}
     for row, outcome in found:
         key = str(row["payload"]).rpartition("-")[0], str(row["defences"])
         families.setdefault(key, Counter())[outcome] += 1
-    bars = Bars(
+    bars = ui.Bars(
         title="By disguise",
         note="With the defences and without; a part opens its disguise's items.",
         bars=tuple(
@@ -288,17 +267,17 @@ def injection_blocks(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
         ),
         unit="payloads",
     )
-    return [Grid(table), *_flip_list(found), bars]
+    return [ui.Grid(table), *_flip_list(found), bars]
 
 
-def _gullible(run: Path) -> dict[str, dict[str, FlipCounts]]:
+def _gullible(run: Path) -> dict[str, dict[str, scores.FlipCounts]]:
     """Read the other judges' flips from the run's ``calibration.json``; {} if unreadable."""
-    names = {each.name for each in fields(FlipCounts)}
+    names = {each.name for each in fields(scores.FlipCounts)}
     try:
         record = json.loads((run / "calibration.json").read_bytes()[:_MOST_SUMMARY])
         read = {
             str(judge): {
-                door: FlipCounts(**{k: int(v) for k, v in of[door].items() if k in names})
+                door: scores.FlipCounts(**{k: int(v) for k, v in of[door].items() if k in names})
                 for door in ("with", "without")
             }
             for judge, of in record.items()
@@ -317,13 +296,13 @@ def _outcome(plain: bool | None, said: bool | None, *, claim: bool) -> str:
     return FLIPPED if said == claim else HELD
 
 
-def _flip_list(found: Sequence[tuple[Line, str]]) -> list[Block]:
+def _flip_list(found: Sequence[tuple[ui.Line, str]]) -> list[ui.Block]:
     """List each pair that flipped or lost its verdict, or state that none did."""
     wrong = [(row, outcome) for row, outcome in found if outcome in (FLIPPED, LOST)]
     if not wrong:
         many = len([None for _, outcome in found if outcome == HELD])
-        facts = (Fact("flipped", "none", tone="good", note=f"of {many} pairs"),)
-        return [Facts(title="Flips", facts=facts)]
+        facts = (ui.Fact("flipped", "none", tone="good", note=f"of {many} pairs"),)
+        return [ui.Facts(title="Flips", facts=facts)]
     rows = tuple(
         (
             str(row["id"]),
@@ -337,28 +316,28 @@ def _flip_list(found: Sequence[tuple[Line, str]]) -> list[Block]:
     more = len(wrong) - len(rows)
     note = f"{more} more are not listed." if more > 0 else "An item shows its payload apart."
     header = ("item", "payload", "defences", "what it did", "how the explanation ends")
-    to = tuple(sample_address(row["id"]) for row, _ in wrong[:_MOST_LISTED])
-    return [Grid(Table("Flips", note, header, rows), to=to)]
+    to = tuple(ui.sample_address(row["id"]) for row, _ in wrong[:_MOST_LISTED])
+    return [ui.Grid(Table("Flips", note, header, rows), to=to)]
 
 
 @_of_lines("a graded step")
-def graded_step_blocks(_: Path, rows: list[dict[str, Any]]) -> list[Block]:
+def graded_step_blocks(_: Path, rows: list[dict[str, Any]]) -> list[ui.Block]:
     """Show graded steps: how often each criterion got each grade."""
     return [_grade_bars(rows)]
 
 
 @_of_lines("a step of a calibration")
-def step_calibration(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+def step_calibration(run: Path, rows: list[dict[str, Any]]) -> list[ui.Block]:
     """Show a rubric judge against the truth, and the grades of corrupted steps."""
-    found = score_trace(run, _model(run), _summary(run))
+    found = scores.score_trace(run, _model(run), _summary(run))
     agreed, kinds = trace_tables(found)
-    to = tuple(samples_address(kind=kind) for kind, by in found.kinds.items() for _ in by)
+    to = tuple(ui.samples_address(kind=kind) for kind, by in found.kinds.items() for _ in by)
     bars: dict[tuple[str, str], Counter[str]] = {}
     for row in rows:
         grades = grades_of(row)
         for name, due in expected_grades(row).items():
             bars.setdefault((name, due), Counter())[grades.get(name, UNSCORED)] += 1
-    confusion = Bars(
+    confusion = ui.Bars(
         title="Grades by what is deserved",
         bars=tuple(
             (
@@ -369,15 +348,15 @@ def step_calibration(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
         ),
         unit="grades",
     )
-    return [Grid(agreed), confusion, Grid(kinds, to=to)]
+    return [ui.Grid(agreed), confusion, ui.Grid(kinds, to=to)]
 
 
-def _grade_bars(rows: Iterable[Line]) -> Bars:
+def _grade_bars(rows: Iterable[ui.Line]) -> ui.Bars:
     counted: dict[str, Counter[str]] = {}
     for row in rows:
         for name, grade in grades_of(row).items():
             counted.setdefault(name, Counter())[grade] += 1
-    return Bars(
+    return ui.Bars(
         title="Grades by criterion",
         note="A part opens its steps.",
         bars=tuple(
@@ -388,14 +367,14 @@ def _grade_bars(rows: Iterable[Line]) -> Bars:
 
 
 @_of_lines("a labelled walk")
-def label_blocks(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+def label_blocks(run: Path, rows: list[dict[str, Any]]) -> list[ui.Block]:
     """Show labelled walks: causes, and agreement with the rules."""
 
-    def cause(row: Line) -> str:
+    def cause(row: ui.Line) -> str:
         return str(judge_result(row)["cause"] or UNSCORED)
 
     same = sum(cause(row) == judge_result(row)["rules"] for row in rows)
-    facts = (Fact("walks", str(len(rows))), Fact("as the rules", str(same)))
+    facts = (ui.Fact("walks", str(len(rows))), ui.Fact("as the rules", str(same)))
     rules = _bars(
         "The judge's causes, by the rules'",
         rows,
@@ -404,28 +383,28 @@ def label_blocks(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
         cause,
         "cause",
     )
-    return [Facts(title=f"Labelled by {_model(run)}", facts=facts), rules]
+    return [ui.Facts(title=f"Labelled by {_model(run)}", facts=facts), rules]
 
 
 @_of_lines("a judged pair")
-def preference_blocks(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+def preference_blocks(run: Path, rows: list[dict[str, Any]]) -> list[ui.Block]:
     """Show which side is preferred, and how answers depend on the order."""
     summary, where = _summary(run), read_run(run).get("where") or {}
-    found = score_preference(run, _model(run), summary.left + summary.error)
+    found = scores.score_preference(run, _model(run), summary.left + summary.error)
     names = [str(where.get(key) or "?") for key in ("of", "against")]
-    return [_choices(rows, None), *map(Grid, preference_tables(found, names))]
+    return [_choices(rows, None), *map(ui.Grid, scores.preference_tables(found, names))]
 
 
 @_of_lines("a pair of a calibration")
-def preference_calibration(run: Path, rows: list[dict[str, Any]]) -> list[Block]:
+def preference_calibration(run: Path, rows: list[dict[str, Any]]) -> list[ui.Block]:
     """Show how far a preference judge finds the known order."""
     summary = _summary(run)
-    found = score_known_pairs(run, _model(run), summary.left + summary.error)
-    return [_choices(rows, "better"), *map(Grid, calibration_tables(found))]
+    found = scores.score_known_pairs(run, _model(run), summary.left + summary.error)
+    return [_choices(rows, "better"), *map(ui.Grid, scores.calibration_tables(found))]
 
 
-def _choices(rows: Sequence[Line], better: str | None) -> Bars:
-    def choice(row: Line) -> str:
+def _choices(rows: Sequence[ui.Line], better: str | None) -> ui.Bars:
+    def choice(row: ui.Line) -> str:
         return str(judge_result(row).get("choice") or UNSCORED)
 
     title = "Choices by the better task" if better else "Choices"
@@ -435,12 +414,12 @@ def _choices(rows: Sequence[Line], better: str | None) -> Bars:
 
 def _bars(
     title: str,
-    rows: Iterable[Line],
+    rows: Iterable[ui.Line],
     column: str,
-    name: Callable[[Line], Any],
-    part: Callable[[Line], str],
+    name: Callable[[ui.Line], Any],
+    part: Callable[[ui.Line], str],
     parts: str,
-) -> Bars:
+) -> ui.Bars:
     """Make bars by one column with segments by another; a segment links to its samples.
 
     Args:
@@ -459,12 +438,12 @@ def _bars(
         (bar, _segments(of, parts, **({column: bar} if column else {})))
         for bar, of in counted.items()
     )
-    return Bars(title=title, bars=bars, unit="items")
+    return ui.Bars(title=title, bars=bars, unit="items")
 
 
 def _segments(
     counted: Mapping[str, int], parts: str, *, before: str = "", **where: str
-) -> tuple[Segment, ...]:
+) -> tuple[ui.Segment, ...]:
     """Make the segments of a bar, each linked to its samples.
 
     Args:
@@ -475,6 +454,6 @@ def _segments(
     """
 
     def to(word: str) -> str:
-        return samples_address(**where, **({parts: before + word} if parts else {}))
+        return ui.samples_address(**where, **({parts: before + word} if parts else {}))
 
-    return tuple(Segment(word, n, to=to(word)) for word, n in sorted(counted.items()))
+    return tuple(ui.Segment(word, n, to=to(word)) for word, n in sorted(counted.items()))

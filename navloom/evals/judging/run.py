@@ -16,12 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import DataError
-from navloom.evals.judging.answer_file import (
-    numbered_lines,
-    read_answers,
-    safe_file_name,
-    unique_name,
-)
+from navloom.evals.judging import answer_file
 from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.run_folder import read_samples
 from navloom.evals.run_kinds import CallBounds, Note, RunPlan, read_run_of_kind
@@ -96,7 +91,7 @@ def plan_answers(request: JudgeRequest, run: Path | None, note: Note) -> Reasoni
         DataError: the file cannot be read or holds nothing to judge.
     """
     del run, note
-    answers = read_answers(Path(request.of))
+    answers = answer_file.read_answers(Path(request.of))
     samples = [
         Sample.of(
             request.seed,
@@ -127,7 +122,9 @@ def plan_traces(request: JudgeRequest, run: Path | None, note: Note) -> TracePla
     del run, note
     steps, _ = read_steps(Path(request.of))
     taken: set[str] = set()
-    named = {unique_name(safe_file_name(step.id), taken): step for step in steps}
+    named = {
+        answer_file.unique_name(answer_file.safe_file_name(step.id), taken): step for step in steps
+    }
     samples = [
         Sample.of(request.seed, name, step.scene, of=step.id) for name, step in named.items()
     ]
@@ -171,7 +168,7 @@ def read_rows(where: Path, faults: list[str], *kinds: str) -> list[dict[str, Any
         read_run_of_kind(where, *kinds)
         return read_samples(where)
     rows = []
-    for number, line in numbered_lines(where):
+    for number, line in answer_file.numbered_lines(where):
         try:
             row = json.loads(line) if line.strip() else None
         except (ValueError, RecursionError):

@@ -18,15 +18,7 @@ from navloom.evals.navcraft.dataset_check import check_lines
 from navloom.evals.navcraft.results import quality_table, variety_table
 from navloom.evals.navcraft.scores import measure_quality
 from navloom.evals.navcraft.task_results import columns, findings_block, task_detail
-from navloom.evals.report.blocks import (
-    Block,
-    Column,
-    Fact,
-    Facts,
-    Grid,
-    SampleDetail,
-    sample_address,
-)
+from navloom.evals.report import blocks as ui
 from navloom.evals.report.formatting import Table
 from navloom.evals.session import is_id
 from navloom.files import check_format
@@ -80,22 +72,22 @@ def dataset_rows(path: Path | str, scenes: str | Sequence[str] | None = None) ->
         }
 
 
-def dataset_columns() -> list[Column]:
+def dataset_columns() -> list[ui.Column]:
     """Return the table columns of a dataset row."""
-    faults = Column(
+    faults = ui.Column(
         "faults",
         lambda row: len(row["findings"]),
         "count",
         better="less",
         help="what `navloom validate` finds wrong with it",
     )
-    line = Column("line", lambda row: row["attempt"], "count", help="in the file")
+    line = ui.Column("line", lambda row: row["attempt"], "count", help="in the file")
     return [line, faults, *(each for each in columns({}) if each.name != "repairs")]
 
 
 def dataset_detail(
     path: Path | str, row: Mapping[str, Any], scenes: str | Sequence[str] | None = None
-) -> SampleDetail:
+) -> ui.SampleDetail:
     """Return the page of one task of a file, in the form of a run's sample page.
 
     Args:
@@ -108,7 +100,7 @@ def dataset_detail(
     """
     named, faults = (
         str(row["id"]),
-        SampleDetail(
+        ui.SampleDetail(
             title=str(row["id"]),
             headline=f"line {row['attempt']}",
             blocks=(findings_block(row["findings"]),),
@@ -133,7 +125,7 @@ def _kept(scenes: str | tuple[str, ...] | None, homes: Any, name: str) -> Scene:
     return SceneLookup(scenes, None if homes is None else str(homes)).load(name)
 
 
-def dataset_tables(path: Path | str, rows: Sequence[Mapping[str, Any]]) -> list[Block]:
+def dataset_tables(path: Path | str, rows: Sequence[Mapping[str, Any]]) -> list[ui.Block]:
     """Return the summary of a file: number of tasks, findings, quality and variety.
 
     Args:
@@ -142,12 +134,12 @@ def dataset_tables(path: Path | str, rows: Sequence[Mapping[str, Any]]) -> list[
     """
     wrong = [row for row in rows if row["findings"]]
     facts = (
-        Fact("tasks", str(len(rows))),
-        Fact(VALID, str(len(rows) - len(wrong))),
-        Fact("findings", str(sum(len(row["findings"]) for row in wrong))),
-        Fact("homes", str(len({row["scene"] for row in rows}))),
+        ui.Fact("tasks", str(len(rows))),
+        ui.Fact(VALID, str(len(rows) - len(wrong))),
+        ui.Fact("findings", str(sum(len(row["findings"]) for row in wrong))),
+        ui.Fact("homes", str(len({row["scene"] for row in rows}))),
     )
-    blocks: list[Block] = [Facts(title="As `navloom validate` has it", facts=facts)]
+    blocks: list[ui.Block] = [ui.Facts(title="As `navloom validate` has it", facts=facts)]
     if wrong:
         listed = [(row, each) for row in wrong for each in row["findings"]]
         cells = tuple((str(r["id"]), str(r["attempt"]), w or "–", p) for r, (w, p) in listed)
@@ -158,11 +150,11 @@ def dataset_tables(path: Path | str, rows: Sequence[Mapping[str, Any]]) -> list[
             ("task", "line", "where", "what"),
             cells[:_MOST_LISTED],
         )
-        to = tuple(sample_address(row["id"]) for row, _ in listed[:_MOST_LISTED])
-        blocks.append(Grid(table, to=to))
+        to = tuple(ui.sample_address(row["id"]) for row, _ in listed[:_MOST_LISTED])
+        blocks.append(ui.Grid(table, to=to))
     good = [row["result"] for row in rows if not row["findings"] and row["result"]]
     with check_format(str(path), "NavCraft tasks"):
         found = measure_quality(good)
     name = Path(path).name
-    blocks += [Grid(quality_table([(name, found)])), Grid(variety_table([(name, found)]))]
+    blocks += [ui.Grid(quality_table([(name, found)])), ui.Grid(variety_table([(name, found)]))]
     return blocks

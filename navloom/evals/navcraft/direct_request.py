@@ -6,30 +6,22 @@ from dataclasses import asdict, dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 from navloom.errors import UsageError
+from navloom.evals import request
 from navloom.evals.navcraft.request import ATTEMPTS, FIRST, TAU
 from navloom.evals.option import Opt
-from navloom.evals.request import (
-    HEURISTIC,
-    MOST,
-    Constrain,
-    Generator,
-    MaxReasks,
-    MaxTurns,
-    RunRequest,
-    Seed,
-    Spec,
-)
 
 
 @dataclass(frozen=True, kw_only=True)
-class DirectRequest(RunRequest):
+class DirectRequest(request.RunRequest):
     """All settings that the outcome of such a run depends on."""
 
     KIND: ClassVar[str] = "direct"
 
-    spec: Spec
-    n: Annotated[int, Opt("Attempts in all, spread evenly over homes.", min=1, max=MOST)] = ATTEMPTS
-    model: Generator = HEURISTIC
+    spec: request.Spec
+    n: Annotated[
+        int, Opt("Attempts in all, spread evenly over homes.", min=1, max=request.MOST)
+    ] = ATTEMPTS
+    model: request.Generator = request.HEURISTIC
     variant: Annotated[
         Literal["v1", "v2"],
         Opt("Which of the paper's two prompts: v2 has symbols for five regions, and paths."),
@@ -39,12 +31,12 @@ class DirectRequest(RunRequest):
         Opt("With v2, the tools that check paths and relays; none, as in the paper."),
     ] = "none"
     tau: Annotated[
-        int, Opt("Links that each leg of a valid errand crosses at least.", min=1, max=MOST)
+        int, Opt("Links that each leg of a valid errand crosses at least.", min=1, max=request.MOST)
     ] = TAU
-    constrain: Constrain = True
-    seed: Seed = 0
-    max_turns: MaxTurns = 12
-    max_reasks: MaxReasks = 3
+    constrain: request.Constrain = True
+    seed: request.Seed = 0
+    max_turns: request.MaxTurns = 12
+    max_reasks: request.MaxReasks = 3
     homes: int | None = None
     """Number of scenes to use, the first of the spec. None: all."""
 

@@ -21,21 +21,7 @@ from navloom.evals.call_log import conversation_of
 from navloom.evals.navcraft.relay_map import relay_map
 from navloom.evals.navcraft.task_results import record_of, result_of
 from navloom.evals.progress import Summary
-from navloom.evals.report.blocks import (
-    Block,
-    Cell,
-    Column,
-    Fact,
-    Facts,
-    Grid,
-    Line,
-    Pairing,
-    Prose,
-    SampleDetail,
-    Tone,
-    Transcript,
-    Utterance,
-)
+from navloom.evals.report import blocks as ui
 from navloom.evals.report.formatting import NOTHING, Table, format_number, percent, rate_cell
 from navloom.evals.report.intervals import Rate, ValueDistribution
 from navloom.evals.run_folder import read_run, read_samples
@@ -286,36 +272,36 @@ _WORDS = {
 }
 
 
-def columns(run: Mapping[str, Any]) -> list[Column]:
+def columns(run: Mapping[str, Any]) -> list[ui.Column]:
     """Return the table columns of an attempt."""
     del run
     return [
-        Column("valid", _flag("valid"), "text", facet=True,
-               help="whether the two stages would let it pass"),
-        Column("wrong", lambda line: list(record_of(line)["invalid_because"]), "tags",
-               facet=True, help="rules of the two stages that it breaks"),
-        Column("coordination",
-               lambda line: [code for code in COORDINATION if record_of(line)[code]], "tags",
-               facet=True, help="failures of the second kind"),
-        Column("lesser", lambda line: record_of(line)["work"]["lesser_share"], "share",
-               better="more", help="what the lesser robot walks of all metres"),
-        Column("both", lambda line: record_of(line)["work"]["both_share"], "share",
-               better="more", help="how much of the time both robots walk"),
-        Column("regions", lambda line: len(record_of(line)["regions"]), "count",
-               shown=False, help="regions it involves; the prompts ask for 1 to 2"),
-        Column("steps", lambda line: record_of(line)["steps"], "count", shown=False,
-               help="subtasks of both robots; the prompts ask for 4 to 6"),
-        Column("instruction",
-               lambda line: str(result_of(line)["answer"]["Task instruction"]), "text",
-               help="of the whole task"),
+        ui.Column("valid", _flag("valid"), "text", facet=True,
+                  help="whether the two stages would let it pass"),
+        ui.Column("wrong", lambda line: list(record_of(line)["invalid_because"]), "tags",
+                  facet=True, help="rules of the two stages that it breaks"),
+        ui.Column("coordination",
+                  lambda line: [code for code in COORDINATION if record_of(line)[code]], "tags",
+                  facet=True, help="failures of the second kind"),
+        ui.Column("lesser", lambda line: record_of(line)["work"]["lesser_share"], "share",
+                  better="more", help="what the lesser robot walks of all metres"),
+        ui.Column("both", lambda line: record_of(line)["work"]["both_share"], "share",
+                  better="more", help="how much of the time both robots walk"),
+        ui.Column("regions", lambda line: len(record_of(line)["regions"]), "count",
+                  shown=False, help="regions it involves; the prompts ask for 1 to 2"),
+        ui.Column("steps", lambda line: record_of(line)["steps"], "count", shown=False,
+                  help="subtasks of both robots; the prompts ask for 4 to 6"),
+        ui.Column("instruction",
+                  lambda line: str(result_of(line)["answer"]["Task instruction"]), "text",
+                  help="of the whole task"),
     ]  # fmt: skip
 
 
-def _flag(key: str) -> Callable[[Line], Cell]:
+def _flag(key: str) -> Callable[[ui.Line], ui.Cell]:
     return lambda line: ("no", "yes")[bool(record_of(line)[key])]
 
 
-def detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
+def detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
     """Return the page of one attempt: answer, violations, workload and timed map.
 
     Raises:
@@ -323,21 +309,21 @@ def detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
     """
     name = str(line.get("id"))
     with check_format(f"{run}: sample {name}", "a task of two robots"):
-        said = list[Block]()
+        said = list[ui.Block]()
         if line.get("status") != "ok":
             why = " · ".join(str(line[key]) for key in ("reason", "message") if line.get(key))
             note = "What was answered last is shown below." if result_of(line) else ""
-            said.append(Prose(title="Failed", text=why, tone="bad", note=note))
+            said.append(ui.Prose(title="Failed", text=why, tone="bad", note=note))
         headline = "No answer had the keys that were asked for."
         if result_of(line):
             headline = str(result_of(line)["answer"]["Task instruction"])
             said += [_answered(line), _worth(line), *_map(run, line)]
         if talk := conversation_of(run, name):
-            said.append(Transcript(said=talk, folded="what was said in turn", private=True))
-        return SampleDetail(title=name, headline=headline, blocks=tuple(said))
+            said.append(ui.Transcript(said=talk, folded="what was said in turn", private=True))
+        return ui.SampleDetail(title=name, headline=headline, blocks=tuple(said))
 
 
-def _answered(line: Line) -> Transcript:
+def _answered(line: ui.Line) -> ui.Transcript:
     answer = result_of(line)["answer"]
     told, steps = answer["Subtask instruction"], answer["Subtask list"]
     paths = answer.get("Robot travel path") or {}
@@ -346,13 +332,15 @@ def _answered(line: Line) -> Transcript:
     for robot in ROBOTS:
         parts = [f"from {starts[robot]}: {told[robot]}", ", ".join(map(str, steps[robot]))]
         parts += [", ".join(map(str, paths[robot]))] if paths.get(robot) else []
-        words.append(Utterance(robot, "\n".join(filter(None, parts))))
+        words.append(ui.Utterance(robot, "\n".join(filter(None, parts))))
     transfer = answer["Transfer position"]
     where = transfer if isinstance(transfer, str) else ", ".join(map(str, transfer))
-    return Transcript(title="Who does what", note=f"Transfer position: {where}", said=tuple(words))
+    return ui.Transcript(
+        title="Who does what", note=f"Transfer position: {where}", said=tuple(words)
+    )
 
 
-def _worth(line: Line) -> Facts:
+def _worth(line: ui.Line) -> ui.Facts:
     rest = record_of(line)
     work = rest["work"] or {}
     wrong = [str(code).replace("_", " ") for code in rest["invalid_because"]]
@@ -360,34 +348,34 @@ def _worth(line: Line) -> Facts:
     facts = [
         _fact("valid", "no: " + ", ".join(wrong) if wrong else "yes", bad=bool(wrong)),
         _fact("coordination", "; ".join(unlike) or "as it should be", bad=bool(unlike)),
-        Fact("regions", str(len(rest["regions"])), note="1 to 2 are asked for"),
-        Fact("subtasks", str(rest["steps"]), note="4 to 6 are asked for"),
+        ui.Fact("regions", str(len(rest["regions"])), note="1 to 2 are asked for"),
+        ui.Fact("subtasks", str(rest["steps"]), note="4 to 6 are asked for"),
     ]
     if work:
         metres = " and ".join(f"{float(work['metres'][robot]):.1f} m" for robot in ROBOTS)
         facts += [
-            Fact("robot_1 and robot_2 walk", metres),
-            Fact("the lesser's share", percent(float(work["lesser_share"]))),
-            Fact("both walk", percent(float(work["both_share"])), note="of the time"),
-            Fact("done after", _seconds(work["makespan_s"])),
-            Fact("robot_1 alone", _seconds(work["solo_s"])),
-            Fact("the better placed alone", _seconds(work["best_alone_s"])),
+            ui.Fact("robot_1 and robot_2 walk", metres),
+            ui.Fact("the lesser's share", percent(float(work["lesser_share"]))),
+            ui.Fact("both walk", percent(float(work["both_share"])), note="of the time"),
+            ui.Fact("done after", _seconds(work["makespan_s"])),
+            ui.Fact("robot_1 alone", _seconds(work["solo_s"])),
+            ui.Fact("the better placed alone", _seconds(work["best_alone_s"])),
         ]
     else:
-        facts.append(Fact("who walks", NOTHING, note="no walk follows from the steps"))
-    return Facts(title="What it is worth", facts=tuple(facts))
+        facts.append(ui.Fact("who walks", NOTHING, note="no walk follows from the steps"))
+    return ui.Facts(title="What it is worth", facts=tuple(facts))
 
 
-def _fact(name: str, value: str, *, bad: bool) -> Fact:
-    tone: Tone = "bad" if bad else "good"
-    return Fact(name, value, tone=tone)
+def _fact(name: str, value: str, *, bad: bool) -> ui.Fact:
+    tone: ui.Tone = "bad" if bad else "good"
+    return ui.Fact(name, value, tone=tone)
 
 
 def _seconds(value: Any) -> str:
     return f"{format_number(float(value))} s"
 
 
-def _map(run: Path, line: Line) -> list[Block]:
+def _map(run: Path, line: ui.Line) -> list[ui.Block]:
     """Return the timed relay map, or a message if it cannot be drawn."""
     try:
         scene = load_run_scene(run, str(line["scene"]))
@@ -396,37 +384,39 @@ def _map(run: Path, line: Line) -> list[Block]:
             return []
         return [relay_map(RelayTask(scene, *plan.errand), plan.relay)]
     except NavloomError as error:
-        return [Prose(title="Map", text=f"It cannot be drawn: {error}", tone="bad")]
+        return [ui.Prose(title="Map", text=f"It cannot be drawn: {error}", tone="bad")]
 
 
-def tables(run: Path) -> list[Block]:
+def tables(run: Path) -> list[ui.Block]:
     """Return the score tables of a run as blocks.
 
     Raises:
         RunError: the folder is not a run, or is broken.
     """
     score = score_direct(run)
-    return [*map(Grid, direct_tables({score.name: score}))]
+    return [*map(ui.Grid, direct_tables({score.name: score}))]
 
 
 def ended(run: Path, _: Summary) -> CommandOutput:
     """Return the score tables that the command shows when a run ends."""
     said = read_run(run)["request"]
-    return CommandOutput([Prose(title=f"{run.name}: {said['model']}", text=""), *tables(run)])
+    return CommandOutput([ui.Prose(title=f"{run.name}: {said['model']}", text=""), *tables(run)])
 
 
 def report(runs: list[Path], _: Path | None) -> CommandOutput:
     """Return the score tables of several runs, one row a run."""
     scores = {str(run): score_direct(run) for run in runs}
     record = {"runs": [score.record() for score in scores.values()]}
-    made = [*map(Grid, direct_tables(scores))]
-    return CommandOutput([Prose(title="Tasks made in one answer", text=""), *made], record=record)
+    made = [*map(ui.Grid, direct_tables(scores))]
+    return CommandOutput(
+        [ui.Prose(title="Tasks made in one answer", text=""), *made], record=record
+    )
 
 
-def pairing() -> Pairing:
+def pairing() -> ui.Pairing:
     """Return how to pair two runs over the same homes, attempt by attempt."""
 
-    def scores(line: Line) -> dict[str, float | None]:
+    def scores(line: ui.Line) -> dict[str, float | None]:
         rest = record_of(line)
         work = rest.get("work") or {}
         return {
@@ -437,7 +427,7 @@ def pairing() -> Pairing:
             "both_share": work.get("both_share"),
         }
 
-    return Pairing(
+    return ui.Pairing(
         identity=lambda line: [line["scene"], line["attempt"], line.get("seed")],
         scores=scores,
         what="an attempt",

@@ -10,18 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from navloom.evals.report.blocks import (
-    Lane,
-    MapFrame,
-    MapMark,
-    MapRoute,
-    SceneMap,
-    Span,
-    Spot,
-    Timed,
-    Tone,
-    Track,
-)
+from navloom.evals.report import blocks as ui
 from navloom.scenes.plan_style import to_words
 from navloom.scenes.scene import Scene
 from navloom.tools.navcraft.relay import RelayChoice, RobotName, find_transfer, roles_of
@@ -47,7 +36,7 @@ def build_relay_task(scene: Scene, line: Mapping[str, Any]) -> RelayTask:
     return RelayTask(scene, *errand, meant=meant)
 
 
-def solo_map(task: RelayTask) -> SceneMap:
+def solo_map(task: RelayTask) -> ui.SceneMap:
     """Return the timed map of robot_1 alone, in seconds.
 
     Raises:
@@ -59,20 +48,20 @@ def solo_map(task: RelayTask) -> SceneMap:
     thing, end = to_words(task.object_item.name), to_words(task.end_item.name)
     leg = _RobotLeg("robot_1", stops, took)
     there, goal = _spot(task, task.object_anchor), _spot(task, task.end_anchor)
-    return SceneMap(
+    return ui.SceneMap(
         scene=task.scene.uri,
         note=_NOTE,
         unit="s",
         routes=(leg.route(task.scene),),
         marks=(
-            MapMark("start_1", _spot(task, task.start_anchor)),
-            MapMark("object", there, thing),
-            MapMark("end", goal, end),
+            ui.MapMark("start_1", _spot(task, task.start_anchor)),
+            ui.MapMark("object", there, thing),
+            ui.MapMark("end", goal, end),
         ),
-        tracks=(leg.track(task.scene), Track(thing, "object", leg.carried(task.scene))),
+        tracks=(leg.track(task.scene), ui.Track(thing, "object", leg.carried(task.scene))),
         lanes=(
-            Lane("robot_1", "robot_1", leg.spans(f"to the {thing}", f"to the {end}", done)),
-            Lane(
+            ui.Lane("robot_1", "robot_1", leg.spans(f"to the {thing}", f"to the {end}", done)),
+            ui.Lane(
                 thing,
                 "object",
                 spans_of(
@@ -91,7 +80,7 @@ def solo_map(task: RelayTask) -> SceneMap:
     )
 
 
-def relay_map(task: RelayTask, relay: RelayChoice) -> SceneMap:
+def relay_map(task: RelayTask, relay: RelayChoice) -> ui.SceneMap:
     """Return the timed map of both robots, the object and the handoff, in seconds.
 
     Raises:
@@ -112,7 +101,7 @@ def relay_map(task: RelayTask, relay: RelayChoice) -> SceneMap:
         fetcher: (f"to the {thing}", f"to the {to_words(relay.transfer_asset)}"),
         receiver: (f"to the {to_words(relay.transfer_asset)}", f"to the {end}"),
     }
-    return SceneMap(
+    return ui.SceneMap(
         scene=task.scene.uri,
         note=_NOTE,
         unit="s",
@@ -120,20 +109,20 @@ def relay_map(task: RelayTask, relay: RelayChoice) -> SceneMap:
         marks=_relay_marks(task, relay, plan, place),
         tracks=(
             *(legs[name].track(task.scene) for name in sorted(legs)),
-            Track(thing, "object", (*fetch.carried(task.scene), *bring.carried(task.scene))),
+            ui.Track(thing, "object", (*fetch.carried(task.scene), *bring.carried(task.scene))),
         ),
         lanes=(
             *(
-                Lane(name, name, legs[name].spans(*said[name], plan.makespan_s))
+                ui.Lane(name, name, legs[name].spans(*said[name], plan.makespan_s))
                 for name in sorted(legs)
             ),
-            Lane(thing, "object", _object_spans(task, plan, fetch, bring, at)),
+            ui.Lane(thing, "object", _object_spans(task, plan, fetch, bring, at)),
         ),
         frames=_relay_frames(task, relay, plan, fetch, bring),
     )
 
 
-def driven_map(task: RelayTask, relay: RelayChoice, driven: Mapping[str, Any]) -> SceneMap:
+def driven_map(task: RelayTask, relay: RelayChoice, driven: Mapping[str, Any]) -> ui.SceneMap:
     """Return the map of a driven relay: planned routes with the recorded times of both bodies.
 
     Args:
@@ -146,12 +135,12 @@ def driven_map(task: RelayTask, relay: RelayChoice, driven: Mapping[str, Any]) -
     """
     planned = relay_map(task, relay)
     end = float(driven.get("seconds") or 0.0)
-    lanes: list[Lane] = []
-    frames: list[tuple[float, str, Tone]] = [(0.0, "both set out", "plain")]
+    lanes: list[ui.Lane] = []
+    frames: list[tuple[float, str, ui.Tone]] = [(0.0, "both set out", "plain")]
     names: tuple[RobotName, RobotName] = ("robot_1", "robot_2")
     for name in names:
         legs = [leg for leg in driven.get("legs", ()) if leg["robot"] == name]
-        lanes.append(Lane(name, name, _driven_spans(legs, end)))
+        lanes.append(ui.Lane(name, name, _driven_spans(legs, end)))
         came = 0.0
         for leg in legs:
             if leg["arrived"]:
@@ -161,7 +150,7 @@ def driven_map(task: RelayTask, relay: RelayChoice, driven: Mapping[str, Any]) -
                 # A leg that never began has no time. It fails once the robot has waited.
                 when = max(float(leg["seconds"]), came + float(leg["waited"]))
                 frames.append((when, f"{name}: {leg['reason']}", "bad"))
-    return SceneMap(
+    return ui.SceneMap(
         scene=planned.scene,
         note="The ways are those planned over the navigation graph: of the bodies' own ways a line"
         " keeps how long they were, when each came, and what it touched.",
@@ -184,22 +173,22 @@ class _RobotLeg:
     stops: Sequence[RobotStop]
     takes: int
 
-    def route(self, scene: Scene) -> MapRoute:
+    def route(self, scene: Scene) -> ui.MapRoute:
         """Return the route on the map."""
         points = tuple(plan_position(scene, stop.node) for stop in self.stops)
-        return MapRoute(self.robot, self.robot, points, carried_from=self.takes)
+        return ui.MapRoute(self.robot, self.robot, points, carried_from=self.takes)
 
-    def track(self, scene: Scene) -> Track:
+    def track(self, scene: Scene) -> ui.Track:
         """Return the route in time. A wait is one position at two times."""
-        return Track(self.robot, self.robot, timed_spots(scene, self.stops))
+        return ui.Track(self.robot, self.robot, timed_spots(scene, self.stops))
 
-    def carried(self, scene: Scene) -> tuple[Timed, ...]:
+    def carried(self, scene: Scene) -> tuple[ui.Timed, ...]:
         """Return the timed positions of the object while this robot carries it."""
         where = plan_position(scene, self.stops[self.takes].node)
         taken = (self.stops[self.takes].leave, *where)
         return taken, *timed_spots(scene, self.stops[self.takes + 1 :])
 
-    def spans(self, to: str, on: str, until: float) -> tuple[Span, ...]:
+    def spans(self, to: str, on: str, until: float) -> tuple[ui.Span, ...]:
         """Return the spans of the robot's lane: moving, waiting, carrying and done."""
         there, done = self.stops[self.takes], self.stops[-1].arrive
         return spans_of(
@@ -210,9 +199,9 @@ class _RobotLeg:
         )
 
 
-def timed_spots(scene: Scene, stops: Sequence[RobotStop]) -> tuple[Timed, ...]:
+def timed_spots(scene: Scene, stops: Sequence[RobotStop]) -> tuple[ui.Timed, ...]:
     """Return the timed positions of a robot. A wait is one position at two times."""
-    found: list[Timed] = []
+    found: list[ui.Timed] = []
     for stop in stops:
         spot = plan_position(scene, stop.node)
         found.append((stop.arrive, *spot))
@@ -221,10 +210,10 @@ def timed_spots(scene: Scene, stops: Sequence[RobotStop]) -> tuple[Timed, ...]:
     return tuple(found)
 
 
-def spans_of(*spans: tuple[float, float, str, Any]) -> tuple[Span, ...]:
+def spans_of(*spans: tuple[float, float, str, Any]) -> tuple[ui.Span, ...]:
     """Return the spans whose duration is positive."""
     return tuple(
-        Span(start=start, end=end, words=words, kind=kind)
+        ui.Span(start=start, end=end, words=words, kind=kind)
         for start, end, words, kind in spans
         if end > start
     )
@@ -235,14 +224,14 @@ def _first(stops: Sequence[RobotStop], anchor: Anchor | None) -> int:
     return nodes.index(anchor.node) if anchor is not None and anchor.node in nodes else 0
 
 
-def _spot(task: RelayTask, anchor: Anchor | None) -> Spot:
+def _spot(task: RelayTask, anchor: Anchor | None) -> ui.Spot:
     # A scheduled task has all anchors.
     return plan_position(task.scene, "" if anchor is None else anchor.node)
 
 
 def _relay_marks(
     task: RelayTask, relay: RelayChoice, plan: RelaySchedule, place: Anchor | None
-) -> tuple[MapMark, ...]:
+) -> tuple[ui.MapMark, ...]:
     waits = "" if plan.wait is None else f"{plan.wait.robot} waits {plan.wait.seconds:.1f} s"
     rests = "" if not plan.object_rests_s else f"it lies there {plan.object_rests_s:.1f} s"
     handoff = ", ".join(filter(None, [to_words(relay.transfer_asset), waits, rests]))
@@ -254,12 +243,12 @@ def _relay_marks(
         ("handoff", place, handoff),
         ("end", task.end_anchor, to_words(task.end_item.name)),
     )
-    return tuple(MapMark(kind, _spot(task, anchor), label) for kind, anchor, label in marks)
+    return tuple(ui.MapMark(kind, _spot(task, anchor), label) for kind, anchor, label in marks)
 
 
 def _object_spans(
     task: RelayTask, plan: RelaySchedule, fetch: _RobotLeg, bring: _RobotLeg, at: str
-) -> tuple[Span, ...]:
+) -> tuple[ui.Span, ...]:
     taken, brought = fetch.stops[fetch.takes], fetch.stops[-1].arrive
     on = bring.stops[bring.takes].leave
     return spans_of(
@@ -272,10 +261,10 @@ def _object_spans(
 
 def _relay_frames(
     task: RelayTask, relay: RelayChoice, plan: RelaySchedule, fetch: _RobotLeg, bring: _RobotLeg
-) -> tuple[MapFrame, ...]:
+) -> tuple[ui.MapFrame, ...]:
     thing, asset = to_words(task.object_item.name), to_words(relay.transfer_asset)
     there = bring.stops[bring.takes]
-    events: list[tuple[float, str, Tone]] = [
+    events: list[tuple[float, str, ui.Tone]] = [
         (0.0, "both robots set out", "plain"),
         (fetch.stops[fetch.takes].arrive, f"{fetch.robot} takes the {thing}", "plain"),
         (fetch.stops[-1].arrive, f"{fetch.robot} puts the {thing} on the {asset}", "plain"),
@@ -288,15 +277,15 @@ def _relay_frames(
     return frames_of(events)
 
 
-def frames_of(events: Sequence[tuple[float, str, Tone]]) -> tuple[MapFrame, ...]:
+def frames_of(events: Sequence[tuple[float, str, ui.Tone]]) -> tuple[ui.MapFrame, ...]:
     """Return frames in the order of time. Events of one moment keep their order."""
     return tuple(
-        MapFrame(at=at, title=title, tone=tone)
+        ui.MapFrame(at=at, title=title, tone=tone)
         for at, title, tone in sorted(events, key=lambda each: each[0])
     )
 
 
-def _driven_spans(legs: Sequence[Mapping[str, Any]], end: float) -> tuple[Span, ...]:
+def _driven_spans(legs: Sequence[Mapping[str, Any]], end: float) -> tuple[ui.Span, ...]:
     spans: list[tuple[float, float, str, str]] = []
     now = 0.0
     for number, leg in enumerate(legs):

@@ -10,20 +10,8 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from navloom.errors import RunError, UsageError
+from navloom.evals import request
 from navloom.evals.option import Opt
-from navloom.evals.request import (
-    HEURISTIC,
-    MOST,
-    UNSAID,
-    Compact,
-    Constrain,
-    Generator,
-    MaxReasks,
-    MaxTurns,
-    RunRequest,
-    Seed,
-    Spec,
-)
 from navloom.plugins import load_plugin
 
 ATTEMPTS, TAU = 20, 2
@@ -48,13 +36,13 @@ COMPACT_ONLY = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class SynthRequest(RunRequest):
+class SynthRequest(request.RunRequest):
     """All settings that the outcome of a synthesis depends on."""
 
     DERIVED: ClassVar[frozenset[str]] = frozenset({"prompts", "errands", "bodies"})
 
     kind: Literal["single", "collab"] = "single"
-    spec: Spec = ""
+    spec: request.Spec = ""
     source: Annotated[
         str | None,
         Opt(
@@ -71,11 +59,11 @@ class SynthRequest(RunRequest):
         Opt(
             "Attempts in all, spread evenly over homes.",
             min=1,
-            max=MOST,
+            max=request.MOST,
             shown=f"{ATTEMPTS}, or every task of --from",
         ),
-    ] = UNSAID
-    model: Generator = HEURISTIC
+    ] = request.UNSAID
+    model: request.Generator = request.HEURISTIC
     profile: Annotated[
         tuple[str, ...],
         Opt(
@@ -91,10 +79,10 @@ class SynthRequest(RunRequest):
             "Links between rooms that each leg of a task crosses at least. Below 2 it is 2, as the"
             " paper asks.",
             min=1,
-            max=MOST,
+            max=request.MOST,
             shown=f"{TAU}, or that of --from",
         ),
-    ] = UNSAID
+    ] = request.UNSAID
     strict_helper: Annotated[
         bool, Opt("The helper starts next to neither the target nor the transfer region either.")
     ] = False
@@ -126,7 +114,7 @@ class SynthRequest(RunRequest):
     drop_undriven: Annotated[
         bool, Opt("With --verify-sim, a relay that could not be driven counts as failed.")
     ] = False
-    constrain: Constrain = True
+    constrain: request.Constrain = True
     tools: Annotated[
         Literal["check", "none", "library"],
         Opt(
@@ -135,7 +123,7 @@ class SynthRequest(RunRequest):
             " when, who waits, and who is in whose way."
         ),
     ] = "check"
-    compact: Compact = False
+    compact: request.Compact = False
     """Ask for small choices, not whole answers; see :mod:`navloom.graphs.navcraft.choices`."""
     choices: Annotated[
         Literal["ranked", "blind"],
@@ -150,9 +138,9 @@ class SynthRequest(RunRequest):
     show_adjacency: bool = True
     precise_repairs: bool = True
     recommend: bool = False
-    seed: Seed = 0
-    max_turns: MaxTurns = 12
-    max_reasks: MaxReasks = 3
+    seed: request.Seed = 0
+    max_turns: request.MaxTurns = 12
+    max_reasks: request.MaxReasks = 3
     homes: int | None = None
     """Number of scenes to use, the first of the spec. None: all."""
 

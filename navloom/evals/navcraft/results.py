@@ -13,32 +13,11 @@ from typing import Any
 from urllib.parse import quote
 
 from navloom.errors import NavloomError, UsageError
+from navloom.evals.navcraft import task_results
 from navloom.evals.navcraft.driven_relays import driven_table
 from navloom.evals.navcraft.export import export_lines
 from navloom.evals.navcraft.scores import PUBLISHED, RunScore, TaskQuality, score_run
-from navloom.evals.navcraft.task_results import (
-    detail,
-    pick_tasks,
-    record_of,
-    result_of,
-    task_items,
-    task_story,
-)
-from navloom.evals.report.blocks import (
-    Bars,
-    Block,
-    Columns,
-    Dot,
-    Grid,
-    Picture,
-    Prose,
-    SampleDetail,
-    Scatter,
-    Segment,
-    Variants,
-    run_address,
-    sample_address,
-)
+from navloom.evals.report import blocks as ui
 from navloom.evals.report.formatting import (
     NOTHING,
     Table,
@@ -469,8 +448,8 @@ def build_report(runs: Sequence[Path | str]) -> SynthReport:
             rows = export_lines(run)
             valid += len(rows)
             # The runs share the ``SHOWN`` tasks.
-            picked = pick_tasks(rows, max(1, SHOWN // len(runs)))
-            shown += [TaskPreview(run, row, task_story(row)) for row in picked]
+            picked = task_results.pick_tasks(rows, max(1, SHOWN // len(runs)))
+            shown += [TaskPreview(run, row, task_results.task_story(row)) for row in picked]
     return SynthReport(scores, tuple(report_tables(scores)), valid, tuple(shown[:SHOWN]))
 
 
@@ -483,7 +462,7 @@ _COUNTED = (
 """Histograms of relays: title, field of a score, and column of a sample."""
 
 
-def tables(run: Path) -> list[Block]:
+def tables(run: Path) -> list[ui.Block]:
     """Return the report blocks of one run.
 
     Raises:
@@ -524,7 +503,7 @@ def write_report(runs: Sequence[Path], out: Path | None = None) -> CommandOutput
     return CommandOutput(blocks=blocks, record=record, files=files, details=dict(_details(report)))
 
 
-def report_blocks(runs: Sequence[Path | str], report: SynthReport) -> list[Block]:
+def report_blocks(runs: Sequence[Path | str], report: SynthReport) -> list[ui.Block]:
     """Return the report blocks of one run, or of several together.
 
     Args:
@@ -541,11 +520,13 @@ def report_blocks(runs: Sequence[Path | str], report: SynthReport) -> list[Block
     ]
     spreads = [block for _, blocks in drawn for block in blocks]
     if len(drawn) > 1:
-        spreads = [Variants(title="Gain and regret", variants=tuple(drawn))]
+        spreads = [ui.Variants(title="Gain and regret", variants=tuple(drawn))]
     return [
-        Prose(title=report_title(report.scores), text=report_headline(report.scores, report.valid)),
+        ui.Prose(
+            title=report_title(report.scores), text=report_headline(report.scores, report.valid)
+        ),
         *spreads,
-        *map(Grid, report.tables),
+        *map(ui.Grid, report.tables),
         *_tasks(report, dict(zip(map(str, runs), names, strict=True))),
     ]
 
@@ -556,19 +537,19 @@ def _relays(score: RunScore) -> bool:
 
 def _spreads(
     run: Path | str, name: str, score: RunScore, beside: Sequence[RunScore]
-) -> Iterator[Block]:
+) -> Iterator[ui.Block]:
     """Yield a scatter plot of the relays, and histograms of gain and regret."""
     dots = tuple(
-        Dot(
+        ui.Dot(
             rest["gain_alpha"],
             rest["gain_g"],
-            f"{line['id']}: {result_of(line)['phase_2']['Collaborative type']}",
-            to=run_address(name, sample_address(line["id"])),
+            f"{line['id']}: {task_results.result_of(line)['phase_2']['Collaborative type']}",
+            to=ui.run_address(name, ui.sample_address(line["id"])),
         )
         for line in read_samples(run)
-        if (rest := record_of(line)).get("gain_g") is not None
+        if (rest := task_results.record_of(line)).get("gain_g") is not None
     )
-    yield Scatter(
+    yield ui.Scatter(
         title="What relays spare",
         note="A dot a relay: what robot_1 is spared of its way, and what both are of its time.",
         x="gain: 1 − alpha",
@@ -580,7 +561,7 @@ def _spreads(
         every = [value for each in beside for value in getattr(each, key).values]
         if every:
             bars.append((_counted(words, getattr(score, key), every, column, name),))
-    yield Columns(
+    yield ui.Columns(
         title="Relays by gain and by regret",
         note="How many relays lie between two values; a click shows them.",
         columns=tuple(bars),
@@ -589,7 +570,7 @@ def _spreads(
 
 def _counted(
     words: str, spread: ValueDistribution, every: Sequence[float], column: str, name: str
-) -> Bars:
+) -> ui.Bars:
     """Return a histogram. Zero is a bin edge, so that no bar mixes gains and losses."""
     # Page cells have six digits, so a bar must count what its filter finds.
     low, high = (floor(round(10 * each, 5)) for each in (min(every), max(every)))
@@ -599,14 +580,14 @@ def _counted(
     for at in range(low // wide, high // wide + 1):
         ends = [f"{each * wide / 10:g}" for each in (at, at + 1)]
         words_of = quote(f"{column}>={ends[0]} {column}<{ends[1]}", safe="")
-        to = run_address(name, f"samples?filter={words_of}")
-        parts = (Segment("relays", counts[at], to=to),) if counts[at] else ()
+        to = ui.run_address(name, f"samples?filter={words_of}")
+        parts = (ui.Segment("relays", counts[at], to=to),) if counts[at] else ()
         bars.append((f"{ends[0]} to {ends[1]}", parts))
     mean = "" if spread.mean is None else f"mean {spread.mean:.3f}, median {spread.median:.3f}"
-    return Bars(title=words, note=mean, bars=tuple(bars), unit="relays")
+    return ui.Bars(title=words, note=mean, bars=tuple(bars), unit="relays")
 
 
-def _tasks(report: SynthReport, names: dict[str, str]) -> Iterator[Grid]:
+def _tasks(report: SynthReport, names: dict[str, str]) -> Iterator[ui.Grid]:
     """Yield the table of shown tasks, each linked to its page."""
     rows = tuple((f"{n}. {task.name}", task.story) for n, task in enumerate(report.shown, 1))
     if rows:
@@ -614,38 +595,41 @@ def _tasks(report: SynthReport, names: dict[str, str]) -> Iterator[Grid]:
             "Of relays, those that end sooner than robot_1 alone would, where there are any. A row"
             " leads to its plan and to who is told what."
         )
-        to = (run_address(names[str(task.run)], sample_address(_id(task))) for task in report.shown)
+        to = (
+            ui.run_address(names[str(task.run)], ui.sample_address(_id(task)))
+            for task in report.shown
+        )
         table = Table("Tasks to look at", note, ("task", "what happens"), rows)
-        yield Grid(table, to=tuple(to))
+        yield ui.Grid(table, to=tuple(to))
 
 
 def _id(task: TaskPreview) -> str:
     return str(task.row["navloom"]["id"])
 
 
-def _details(report: SynthReport) -> Iterator[tuple[tuple[Path, str], SampleDetail]]:
+def _details(report: SynthReport) -> Iterator[tuple[tuple[Path, str], ui.SampleDetail]]:
     """Yield the pages of the shown tasks, with rendered views of their items."""
     for run in dict.fromkeys(task.run for task in report.shown):
         lines = {line["id"]: line for line in read_samples(run)}
         for task in report.shown:
             if task.run == run and (sights := _sights(task)):
-                whole = detail(Path(run), lines[_id(task)])
+                whole = task_results.detail(Path(run), lines[_id(task)])
                 blocks = (*whole.blocks[:1], *sights, *whole.blocks[1:])
                 yield (
                     (Path(run), _id(task)),
-                    SampleDetail(title=whole.title, headline=whole.headline, blocks=blocks),
+                    ui.SampleDetail(title=whole.title, headline=whole.headline, blocks=blocks),
                 )
 
 
-def _sights(task: TaskPreview) -> list[Block]:
+def _sights(task: TaskPreview) -> list[ui.Block]:
     """Return rendered views of a task's items; empty for a scene without geometry."""
     from navloom.sim.scene_images import can_render, render_item
 
     if task.scene is None or not can_render(task.scene):
         return []
     found = tuple(
-        (Picture(data=encode_jpeg(seen.pixels), alt=f"{words}, as a robot sees it", note=words),)
-        for words, item in task_items(task.row)
+        (ui.Picture(data=encode_jpeg(seen.pixels), alt=f"{words}, as a robot sees it", note=words),)
+        for words, item in task_results.task_items(task.row)
         if (seen := render_item(task.scene, item)) is not None
     )
-    return [Columns(title="As a robot sees them", columns=found, private=True)] if found else []
+    return [ui.Columns(title="As a robot sees them", columns=found, private=True)] if found else []

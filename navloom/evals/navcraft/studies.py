@@ -31,14 +31,8 @@ from typing import Any
 
 import numpy as np
 
+from navloom.evals.navcraft import results
 from navloom.evals.navcraft.request import FIRST, SynthRequest
-from navloom.evals.navcraft.results import (
-    quality_table,
-    score_record,
-    table_4,
-    variety_table,
-    write_report,
-)
 from navloom.evals.navcraft.scores import RunScore, score_run
 from navloom.evals.report.formatting import NOTHING, Table, percent, rate_cell
 from navloom.evals.report.intervals import ValueDistribution, bootstrap_intervals
@@ -94,7 +88,7 @@ def study_relays(
     for model in models:
         folders.append(out / model.replace("/", "-"))
         study.run(replace(request, model=model), folders[-1])
-    report = write_report(folders, out)
+    report = results.write_report(folders, out)
     tables = [_against_optimum(folders)]
     save_study(out, tables, more=report.blocks)
     return tables
@@ -411,10 +405,10 @@ def study_quality(
     for name in only or arms:
         folders[name] = out / "".join(c if c.isalnum() or c in "-." else "-" for c in name)
         study.run(replace(request, kind="collab", **arms[name]), folders[name])
-    report = write_report([*folders.values()], out)
+    report = results.write_report([*folders.values()], out)
     scores = {name: replace(score_run(folder), name=name) for name, folder in folders.items()}
     differences = compare_to_blind(folders)
-    record = {"scores": {name: score_record(each) for name, each in scores.items()}}
+    record = {"scores": {name: results.score_record(each) for name, each in scores.items()}}
     write_run_file(out / "worth.json", json.dumps({**record, "differences": differences}).encode())
     named = [(name, score.merits) for name, score in scores.items()]
     effort = _effort_table(scores)
@@ -423,9 +417,9 @@ def study_quality(
     runs = [folder.name for folder in folders.values()]
     save_study(out, [effort, *against], runs=runs, more=more)
     return [
-        table_4([*scores.values()]),
-        quality_table(named),
-        variety_table(named),
+        results.table_4([*scores.values()]),
+        results.quality_table(named),
+        results.variety_table(named),
         effort,
         *against,
     ]

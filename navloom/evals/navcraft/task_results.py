@@ -15,24 +15,7 @@ from navloom.evals.navcraft.dataset_check import find_problems
 from navloom.evals.navcraft.export import task_line
 from navloom.evals.navcraft.relay_map import build_relay_task, driven_map, relay_map, solo_map
 from navloom.evals.navcraft.task_rules import TOLERANCE
-from navloom.evals.report.blocks import (
-    Block,
-    Cell,
-    Column,
-    Fact,
-    Facts,
-    Grid,
-    Line,
-    Pairing,
-    Prose,
-    SampleDetail,
-    SceneMap,
-    Tone,
-    Transcript,
-    Utterance,
-    Variants,
-    meanings_grid,
-)
+from navloom.evals.report import blocks as ui
 from navloom.evals.report.formatting import Table, format_number, percent
 from navloom.evals.run_folder import read_run
 from navloom.evals.run_scenes import load_run_scene
@@ -45,17 +28,17 @@ from navloom.tools.navcraft.relay_spec import RelaySpec
 from navloom.tools.navcraft.relay_task import SENSIBLE, RelayTask
 
 
-def result_of(line: Line) -> Mapping[str, Any]:
+def result_of(line: ui.Line) -> Mapping[str, Any]:
     """Return the result of an attempt; empty if there is none."""
     return line.get("result") or {}
 
 
-def record_of(line: Line) -> Mapping[str, Any]:
+def record_of(line: ui.Line) -> Mapping[str, Any]:
     """Return the ``navloom`` part of a result, which is recorded beside the phases."""
     return result_of(line).get("navloom") or {}
 
 
-def _of(key: str) -> Callable[[Line], Cell]:
+def _of(key: str) -> Callable[[ui.Line], ui.Cell]:
     return lambda line: record_of(line).get(key)
 
 
@@ -65,7 +48,7 @@ def count_repairs(rest: Mapping[str, Any]) -> int:
     return sum(int(count) for count in (rest.get("repairs") or {}).values()) + len(sent)
 
 
-def _told_of(line: Line) -> str:
+def _told_of(line: ui.Line) -> str:
     """Return the instruction of the whole errand."""
     return str(result_of(line)["phase_1"]["Task instruction"])
 
@@ -75,7 +58,7 @@ MEANS: Mapping[str, tuple[str, str]] = _WORDS["relay"]
 """Measure of a relay -> its unit and meaning."""
 
 
-def columns(run: Mapping[str, Any]) -> list[Column]:
+def columns(run: Mapping[str, Any]) -> list[ui.Column]:
     """Return the table columns of a NavCraft sample or dataset line.
 
     Args:
@@ -83,49 +66,49 @@ def columns(run: Mapping[str, Any]) -> list[Column]:
     """
     relays = run.get("kind", "collab") == "collab"
     made = [
-        Column("verdict", lambda line: result_of(line)["verdict"], "text", facet=True,
-               help="relay, or that none is worth it"),
-        Column(
+        ui.Column("verdict", lambda line: result_of(line)["verdict"], "text", facet=True,
+                  help="relay, or that none is worth it"),
+        ui.Column(
             "type",
             lambda line: result_of(line)["phase_2"]["Collaborative type"].removeprefix("Type-"),
             "text",
             facet=True,
             help="A1: robot_2 fetches, robot_1 delivers. A2: the other way round",
         ),
-        Column("alpha", _of("alpha"), "share", better="less",
-               help="robot_1's metres over those of its way alone"),
-        Column("gain", _of("gain_alpha"), "share", better="more", help="1 − alpha"),
-        Column("sooner", _of("gain_g"), "share", better="more",
-               help="1 − g_rate: what the relay spares in time; below 0 it is later"),
-        Column("regret", _of("regret_alpha"), "share", better="less",
-               help="alpha minus the least alpha that a guarded relay of this task has"),
-        Column("regret_g", _of("regret_g"), "share", better="less", shown=False,
-               help="g_rate over the best g_rate, minus 1"),
-        Column("driven", lambda line: ("no", "yes")[bool(record_of(line)["driven"]["done"])],
-               "text", facet=True, shown=False, help="whether two bodies carried it out"),
+        ui.Column("alpha", _of("alpha"), "share", better="less",
+                  help="robot_1's metres over those of its way alone"),
+        ui.Column("gain", _of("gain_alpha"), "share", better="more", help="1 − alpha"),
+        ui.Column("sooner", _of("gain_g"), "share", better="more",
+                  help="1 − g_rate: what the relay spares in time; below 0 it is later"),
+        ui.Column("regret", _of("regret_alpha"), "share", better="less",
+                  help="alpha minus the least alpha that a guarded relay of this task has"),
+        ui.Column("regret_g", _of("regret_g"), "share", better="less", shown=False,
+                  help="g_rate over the best g_rate, minus 1"),
+        ui.Column("driven", lambda line: ("no", "yes")[bool(record_of(line)["driven"]["done"])],
+                  "text", facet=True, shown=False, help="whether two bodies carried it out"),
     ]  # fmt: skip
     return [
         *(made if relays else ()),
-        Column("repairs", lambda line: count_repairs(record_of(line)) if record_of(line) else None,
-               "count", better="less",
-               help="how often a choice or an answer had to be mended"),
-        Column("instruction", _told_of, "text", help="of the whole errand"),
-        Column("object", lambda line: result_of(line)["phase_1"]["Target object"],
-               "text", facet=True, help="what is to be taken"),
-        Column("onto", _of("end_asset"), "text", shown=False, help="the end asset"),
-        Column("metres", _of("solo_metres"), "metres", help="robot_1's way alone"),
-        Column("plausible", lambda line: record_of(line)["worth"]["plausible"], "share",
-               shown=False, better="more", help="would a person ask for it: 0 to 1"),
+        ui.Column("repairs", lambda row: count_repairs(record_of(row)) if record_of(row) else None,
+                  "count", better="less",
+                  help="how often a choice or an answer had to be mended"),
+        ui.Column("instruction", _told_of, "text", help="of the whole errand"),
+        ui.Column("object", lambda line: result_of(line)["phase_1"]["Target object"],
+                  "text", facet=True, help="what is to be taken"),
+        ui.Column("onto", _of("end_asset"), "text", shown=False, help="the end asset"),
+        ui.Column("metres", _of("solo_metres"), "metres", help="robot_1's way alone"),
+        ui.Column("plausible", lambda line: record_of(line)["worth"]["plausible"], "share",
+                  shown=False, better="more", help="would a person ask for it: 0 to 1"),
     ]  # fmt: skip
 
 
-def pairing() -> Pairing:
+def pairing() -> ui.Pairing:
     """Return how to pair two runs over the same homes, attempt by attempt."""
     rates = ("alpha", "gain_alpha", "g_rate", "gain_g")
     regrets = ("regret_alpha", "regret_asked", "regret_g")
     effort = ("tool_calls", "model_calls", "tokens")
 
-    def scores(line: Line) -> dict[str, float | None]:
+    def scores(line: ui.Line) -> dict[str, float | None]:
         rest, paid = record_of(line), line.get("usage") or {}
         task, plan = result_of(line).get("phase_1"), result_of(line).get("phase_2")
         return {
@@ -141,7 +124,7 @@ def pairing() -> Pairing:
             else None,
         }
 
-    return Pairing(
+    return ui.Pairing(
         identity=lambda line: [line["scene"], line["attempt"], line.get("seed")],
         scores=scores,
         what="an attempt",
@@ -233,7 +216,7 @@ Load = Callable[[str], Scene]
 _GRADES: Mapping[str, str] = _WORDS["grades"]
 
 
-def detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
+def detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
     """Return the page of one attempt: task, scores, timed map and repairs.
 
     Raises:
@@ -247,30 +230,30 @@ def detail(run: Path, line: Mapping[str, Any]) -> SampleDetail:
         name = str(line["id"])
         if not result_of(line).get("phase_1"):
             why = " · ".join(str(line[k]) for k in ("reason", "message") if line.get(k))
-            said = Prose(title="There is no task", text=why or "nothing is said", tone="bad")
+            said = ui.Prose(title="There is no task", text=why or "nothing is said", tone="bad")
             blocks = (said, _made(run, line))
-            return SampleDetail(title=name, headline=str(line["scene"]), blocks=blocks)
+            return ui.SampleDetail(title=name, headline=str(line["scene"]), blocks=blocks)
         found = task_detail(name, task_line(read_run(run), line), load)
         shown = (*_outcome(line), *found.blocks, _made(run, line))
-        return SampleDetail(title=name, headline=found.headline, blocks=shown)
+        return ui.SampleDetail(title=name, headline=found.headline, blocks=shown)
 
 
-def _outcome(line: Line) -> list[Block]:
+def _outcome(line: ui.Line) -> list[ui.Block]:
     """Return a block on an attempt that gave no task: failed, or no relay is worth it."""
     if line.get("status") != "ok":
         why = " · ".join(str(line[k]) for k in ("reason", "message") if line.get(k))
-        return [Prose(title="Failed", text=why, tone="bad", note="What held is shown below.")]
+        return [ui.Prose(title="Failed", text=why, tone="bad", note="What held is shown below.")]
     if result_of(line).get("verdict") and not result_of(line).get("phase_2"):
         who = (
             "the model said so" if record_of(line).get("decided_by") == "model" else "by the tools"
         )
-        return [Prose(title="No relay is worth it", text=f"Decided: {who}.")]
+        return [ui.Prose(title="No relay is worth it", text=f"Decided: {who}.")]
     return []
 
 
 def task_detail(
     name: str, line: Mapping[str, Any], load: Load, found: Sequence[tuple[str, str]] | None = None
-) -> SampleDetail:
+) -> ui.SampleDetail:
     """Return the page of one task of a dataset.
 
     Args:
@@ -280,12 +263,12 @@ def task_detail(
         found: its problems as (location, message); None to check it here.
     """
     rest = line.get("navloom") or {}
-    maps: list[Block]
+    maps: list[ui.Block]
     try:
         scene = load(line["scene"])
         maps, load = _maps(scene, line, rest), lambda _: scene
     except SceneError as error:
-        maps = [Prose(title="Map", text=f"The map is missing: {error}", tone="bad")]
+        maps = [ui.Prose(title="Map", text=f"The map is missing: {error}", tone="bad")]
     if found is None:
         found = find_problems(dict(line), load)
     worth, means, *about = _worth(line, rest)
@@ -300,7 +283,7 @@ def task_detail(
         *about,
     ]
     said = " ".join(filter(None, (_story(line), _verdict(rest), _drove(driven))))
-    return SampleDetail(title=name, headline=said, blocks=tuple(blocks))
+    return ui.SampleDetail(title=name, headline=said, blocks=tuple(blocks))
 
 
 def _story(line: Mapping[str, Any]) -> str:
@@ -330,30 +313,30 @@ def _drove(driven: Any) -> str:
     return f"{bodies} {'drove it to its end' if driven['done'] else 'could not drive it'}."
 
 
-def _told(line: Mapping[str, Any]) -> Transcript:
+def _told(line: Mapping[str, Any]) -> ui.Transcript:
     """Return the instructions of each robot, word for word."""
-    said = [Utterance("robot_1 alone", str(line["phase_1"]["Task instruction"]))]
+    said = [ui.Utterance("robot_1 alone", str(line["phase_1"]["Task instruction"]))]
     if plan := line.get("phase_2"):
         for who, text in sorted(plan["Subtask instruction"].items()):
             steps = "\n".join(map(str, plan["Subtask list"].get(who, ())))
-            said.append(Utterance(str(who), f"{text}\n{steps}".strip()))
-    return Transcript(title="Instructions", said=tuple(said))
+            said.append(ui.Utterance(str(who), f"{text}\n{steps}".strip()))
+    return ui.Transcript(title="Instructions", said=tuple(said))
 
 
-def _worth(line: Mapping[str, Any], rest: Mapping[str, Any]) -> list[Block]:
+def _worth(line: Mapping[str, Any], rest: Mapping[str, Any]) -> list[ui.Block]:
     """Return blocks of the recorded scores, which are those that a report averages."""
-    found: list[Fact] = []
+    found: list[ui.Fact] = []
 
     def add(key: str, form: Callable[[float], str], note: str, name: str = "") -> None:
         value = rest.get(key)
         if isinstance(value, int | float):
-            found.append(Fact(name or key, form(value), note=note))
+            found.append(ui.Fact(name or key, form(value), note=note))
 
     add("solo_metres", _metres, "robot_1's way alone", "alone")
     if line.get("phase_2"):
         kind = str(line["phase_2"]["Collaborative type"])
         means = {"Type-A1": "robot_2 fetches", "Type-A2": "robot_1 fetches"}.get(kind, "")
-        found.insert(0, Fact("type", kind, note=means))
+        found.insert(0, ui.Fact("type", kind, note=means))
         add("alpha", _plain, "robot_1's metres over those alone")
         add("gain_alpha", percent, "1 − alpha", "gain")
         add("g_rate", _plain, "the time of both over that alone")
@@ -373,23 +356,24 @@ def _worth(line: Mapping[str, Any], rest: Mapping[str, Any]) -> list[Block]:
         waits = rest.get("waits") or {}
         if waits.get("robot"):
             text = f"{waits['robot']}, {_seconds(waits['seconds'])}"
-            found.append(Fact("waits", text, note="by the transfer asset"))
+            found.append(ui.Fact("waits", text, note="by the transfer asset"))
     means_of = [(name, *MEANS[name]) for name in (fact.name for fact in found) if name in MEANS]
-    blocks: list[Block] = [
-        Facts(title="What it is worth", facts=tuple(found)),
-        meanings_grid(means_of),
+    blocks: list[ui.Block] = [
+        ui.Facts(title="What it is worth", facts=tuple(found)),
+        ui.meanings_grid(means_of),
     ]
     if worth := rest.get("worth"):
         graded = tuple(
-            Fact(str(key), _value(value), note=_GRADES.get(key, "")) for key, value in worth.items()
+            ui.Fact(str(key), _value(value), note=_GRADES.get(key, ""))
+            for key, value in worth.items()
         )
-        blocks.append(Facts(title="As a task", facts=graded))
+        blocks.append(ui.Facts(title="As a task", facts=graded))
     if line.get("profile"):
-        told = tuple(Fact(str(k), _value(v)) for k, v in line["profile"].items())
-        blocks.append(Facts(title="For whom", facts=told))
+        told = tuple(ui.Fact(str(k), _value(v)) for k, v in line["profile"].items())
+        blocks.append(ui.Facts(title="For whom", facts=told))
     if asked := rest.get("asked"):
-        facts = tuple(Fact(str(k), _value(v)) for k, v in asked.items())
-        blocks.append(Facts(title="What was asked for", facts=facts, folded="asked for"))
+        facts = tuple(ui.Fact(str(k), _value(v)) for k, v in asked.items())
+        blocks.append(ui.Facts(title="What was asked for", facts=facts, folded="asked for"))
     return blocks
 
 
@@ -413,20 +397,20 @@ def _value(value: Any) -> str:
     return ", ".join(map(str, value)) or "–" if isinstance(value, list) else str(value)
 
 
-def findings_block(found: Sequence[tuple[str, str]]) -> Block:
+def findings_block(found: Sequence[tuple[str, str]]) -> ui.Block:
     """Return a block with the findings of a check: location and message of each."""
     if not found:
-        return Prose(title="Checked", text="validate finds nothing wrong with it.", tone="good")
+        return ui.Prose(title="Checked", text="validate finds nothing wrong with it.", tone="good")
     note = "As `navloom validate` says it, of the schema and then of the scene."
     table = Table("", "", ("where", "what is wrong"), tuple((a or "–", b) for a, b in found))
-    return Grid(title=f"What validate finds: {len(found)}", note=note, table=table)
+    return ui.Grid(title=f"What validate finds: {len(found)}", note=note, table=table)
 
 
-def _maps(scene: Scene, line: Mapping[str, Any], rest: Mapping[str, Any]) -> list[Block]:
+def _maps(scene: Scene, line: Mapping[str, Any], rest: Mapping[str, Any]) -> list[ui.Block]:
     """Return maps of the task: as a relay, alone, the best relays, and as driven."""
     try:
         task = build_relay_task(scene, line)
-        shown: list[tuple[str, SceneMap]] = []
+        shown: list[tuple[str, ui.SceneMap]] = []
         if line.get("phase_2"):
             relay = RelayAnswer.model_validate(line["phase_2"]).choice
             relay = relay._replace(transfer_asset=rest.get("transfer_asset") or relay[2])
@@ -439,15 +423,15 @@ def _maps(scene: Scene, line: Mapping[str, Any], rest: Mapping[str, Any]) -> lis
             shown.append(("robot_1 alone", solo_map(task)))
     except (NavloomError, ValidationError) as error:
         why = str(error).partition("\n")[0]
-        return [Prose(title="Map", text=f"It cannot be drawn: {why}", tone="bad")]
+        return [ui.Prose(title="Map", text=f"It cannot be drawn: {why}", tone="bad")]
     if len(shown) == 1:
         return [shown[0][1]]
-    return [Variants(title="Map", variants=tuple((name, (one,)) for name, one in shown))]
+    return [ui.Variants(title="Map", variants=tuple((name, (one,)) for name, one in shown))]
 
 
 def _best(
     task: RelayTask, taken: RelayChoice, rest: Mapping[str, Any]
-) -> list[tuple[str, SceneMap]]:
+) -> list[tuple[str, ui.SceneMap]]:
     """Return maps of the best relays by alpha, by time and as requested, each once."""
     relays, seen = all_relays(task, strict=bool(rest.get("strict_helper"))), {tuple(taken)}
     best = [
@@ -480,7 +464,7 @@ def _choice(relay: Relay) -> tuple[str, str, str, str]:
     return (*where, relay.transfer_asset, relay.collab_type)
 
 
-def _legs(driven: Mapping[str, Any]) -> Grid:
+def _legs(driven: Mapping[str, Any]) -> ui.Grid:
     """Return a table of the driven legs, one row a leg."""
     rows = tuple(
         (
@@ -500,35 +484,35 @@ def _legs(driven: Mapping[str, Any]) -> Grid:
     alpha = driven.get("alpha")
     of = "" if alpha is None else f" alpha by metres driven: {alpha:.2f}."
     table = Table("", "", header, rows)
-    return Grid(title=f"Driven by {bodies}", note=f"{ended}{of}", table=table)
+    return ui.Grid(title=f"Driven by {bodies}", note=f"{ended}{of}", table=table)
 
 
-def _made(run: Path, line: Line) -> Transcript:
+def _made(run: Path, line: ui.Line) -> ui.Transcript:
     """Return the tries and repairs: the conversation if the run stores it, else counts."""
     rest = record_of(line)
-    tone: Tone = "good" if line.get("status") == "ok" else "bad"
+    tone: ui.Tone = "good" if line.get("status") == "ok" else "bad"
     ended = "accepted" if line.get("status") == "ok" else str(line.get("message") or "not accepted")
-    end = Utterance("in the end", ended, tone=tone)
+    end = ui.Utterance("in the end", ended, tone=tone)
     if talk := conversation_of(run, str(line["id"])):
         many = sum(each.who == "the model" for each in talk)
         lid = f"{many} turns of the model, and what the checks said"
-        return Transcript(title="Tries and repairs", said=(*talk, end), folded=lid, private=True)
+        return ui.Transcript(title="Tries and repairs", said=(*talk, end), folded=lid, private=True)
     said = [
-        Utterance(
+        ui.Utterance(
             "the model",
             f"{rest.get('turns', '?')} turns, {rest.get('tool_calls', '?')} calls of tools",
         )
     ]
     branches = {"end": "another end", "start": "another start", "all": "all anew"}
     said += [
-        Utterance("the tool", f"not valid, so repair: {branches.get(k, k)} ({n} times)")
+        ui.Utterance("the tool", f"not valid, so repair: {branches.get(k, k)} ({n} times)")
         for k, n in (rest.get("repairs") or {}).items()
         if n
     ]
     phases = ("violations_mended", "errand"), ("relay_violations_mended", "relay")
     said += [
-        Utterance("the checks", f"{what} sent back: {str(code).replace('_', ' ')}", tone="bad")
+        ui.Utterance("the checks", f"{what} sent back: {str(code).replace('_', ' ')}", tone="bad")
         for key, what in phases
         for code in rest.get(key, ())
     ]
-    return Transcript(title="Tries and repairs", said=(*said, end))
+    return ui.Transcript(title="Tries and repairs", said=(*said, end))

@@ -24,15 +24,7 @@ from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.run_scenes import scene_lookups
 from navloom.evals.tasks.episode import Episode, Stands, TaskData, Walked
 from navloom.evals.tasks.registry import load_task, makes_episodes
-from navloom.scenes.bodies import (
-    LARGE,
-    SETTLE_M,
-    Embodiment,
-    FloorPose,
-    body_graph,
-    check_body_fits,
-    motion_model_of,
-)
+from navloom.scenes import bodies
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Point3, Scene
 from navloom.scenes.scene_uri import get_scene
@@ -44,7 +36,7 @@ _MOST_NAMED = 20
 
 def request_graph(request: EvalRequest) -> Walked:
     """Return the function that gives a scene the navigation graph of a request."""
-    if request.physics != "off" and request.embodiment.width > 2 * LARGE:
+    if request.physics != "off" and request.embodiment.width > 2 * bodies.LARGE:
         return lambda scene: _with_room(
             _walked(request.waypoints, request.embodiment)(scene), request
         )
@@ -53,7 +45,7 @@ def request_graph(request: EvalRequest) -> Walked:
 
 def _with_room(scene: Scene, request: EvalRequest) -> Scene:
     """Return the scene, after a check that a large body fits somewhere in it."""
-    check_body_fits(scene, request.embodiment)
+    bodies.check_body_fits(scene, request.embodiment)
     return scene
 
 
@@ -66,7 +58,7 @@ def recorded_graph(request: Mapping[str, Any]) -> Walked:
     if request.get("waypoints") != "body":
         return _walked("slim", None)
     try:
-        return _walked("body", Embodiment.model_validate(request.get("embodiment")))
+        return _walked("body", bodies.Embodiment.model_validate(request.get("embodiment")))
     except ValidationError:
         raise RunError(
             "its run.json has waypoints of a body, and no such body: it is broken. Make the run"
@@ -74,11 +66,11 @@ def recorded_graph(request: Mapping[str, Any]) -> Walked:
         ) from None
 
 
-def _walked(waypoints: str, body: Embodiment | None) -> Walked:
+def _walked(waypoints: str, body: bodies.Embodiment | None) -> Walked:
     if waypoints != "body" or body is None:
         return lambda scene: scene
     bare = body.model_copy(update={"description": ""})
-    return lambda scene: body_graph(scene, bare)
+    return lambda scene: bodies.body_graph(scene, bare)
 
 
 def _stands_of(request: EvalRequest) -> Stands | None:
@@ -87,8 +79,11 @@ def _stands_of(request: EvalRequest) -> Stands | None:
         return None
 
     def stands(scene: Scene, viewpoint: str, heading: float) -> bool:
-        stand = FloorPose(scene.viewpoint_by_id[viewpoint].ground, heading)
-        return motion_model_of(scene, request.embodiment).settled(stand, reach=SETTLE_M) is not None
+        stand = bodies.FloorPose(scene.viewpoint_by_id[viewpoint].ground, heading)
+        return (
+            bodies.motion_model_of(scene, request.embodiment).settled(stand, reach=bodies.SETTLE_M)
+            is not None
+        )
 
     return stands
 

@@ -38,27 +38,7 @@ from navloom.evals.navigation.metrics import METRICS
 from navloom.evals.navigation.path_metrics import METRES
 from navloom.evals.navigation.scores import COUNTS, format_metric
 from navloom.evals.navigation.step_views import StepViews
-from navloom.evals.report.blocks import (
-    Block,
-    Fact,
-    Facts,
-    Grid,
-    MapFrame,
-    MapMark,
-    MapOption,
-    MapRoute,
-    Prose,
-    SampleDetail,
-    SceneMap,
-    Spot,
-    Timed,
-    Tone,
-    Track,
-    Transcript,
-    Utterance,
-    column_meaning,
-    meanings_grid,
-)
+from navloom.evals.report import blocks as ui
 from navloom.evals.report.formatting import NOTHING, Table
 from navloom.evals.run_folder import read_run
 from navloom.evals.run_scenes import load_run_scene, point_on_plan, viewpoints_on_plan
@@ -74,12 +54,12 @@ FAULT = "first deviation"
 _ALIKE = 1e-6
 
 
-def contact_spots(scene: Scene, bumps: Sequence[Point3]) -> dict[Spot, int]:
+def contact_spots(scene: Scene, bumps: Sequence[Point3]) -> dict[ui.Spot, int]:
     """Return the plan positions of contacts, each with the index of its first contact.
 
     Repeated contacts within 0.1 m become one position.
     """
-    found: dict[Spot, int] = {}
+    found: dict[ui.Spot, int] = {}
     for number, point in enumerate(bumps[:MOST_BUMPS]):
         floor, x, z = point_on_plan(scene, point)
         found.setdefault((floor, round(x, 1), round(z, 1)), number)
@@ -97,7 +77,7 @@ class BodyPositions:
         names: viewpoint of each position.
     """
 
-    spots: tuple[Spot, ...]
+    spots: tuple[ui.Spot, ...]
     times: tuple[float, ...]
     names: tuple[str, ...]
 
@@ -121,20 +101,20 @@ class BodyPositions:
         return cls(*(tuple(each) for each in zip(*kept, strict=True))) if kept else cls((), (), ())
 
     @property
-    def line(self) -> tuple[Spot, ...]:
+    def line(self) -> tuple[ui.Spot, ...]:
         """Polyline of the positions, without consecutive duplicates."""
         return tuple(spot for spot, _ in groupby(self.spots))
 
-    def track(self) -> tuple[Timed, ...]:
+    def track(self) -> tuple[ui.Timed, ...]:
         """Return the positions in time. The body waits until the step that moves it."""
-        timed: list[Timed] = []
+        timed: list[ui.Timed] = []
         for spot, when in zip(self.spots, self.times, strict=True):
             if timed and when - timed[-1][0] > 1 and timed[-1][1:] != spot:
                 timed.append((float(int(when - 1e-9)), *timed[-1][1:]))
             timed.append((when, *spot))
         return tuple(timed)
 
-    def at(self, step: int) -> Spot | None:
+    def at(self, step: int) -> ui.Spot | None:
         """Return the position before a step, or None."""
         found = [s for s, when in zip(self.spots, self.times, strict=True) if when <= step + 1e-9]
         return found[-1] if found else None
@@ -175,62 +155,62 @@ def deviation_label(case: EpisodeCase) -> str:
     return "another way, equally short" if short else "another way"
 
 
-def truth_route(case: EpisodeCase, walk: Trajectory, scene: Scene) -> MapRoute | None:
+def truth_route(case: EpisodeCase, walk: Trajectory, scene: Scene) -> ui.MapRoute | None:
     """Return the reference path as a dashed route, or None if it has under two points."""
     points = viewpoints_on_plan(scene, reference_path(walk, case.episode, scene))
-    return MapRoute("ground truth", "true", points) if len(points) > 1 else None
+    return ui.MapRoute("ground truth", "true", points) if len(points) > 1 else None
 
 
-def driven_route(case: EpisodeCase, scene: Scene) -> MapRoute | None:
+def driven_route(case: EpisodeCase, scene: Scene) -> ui.MapRoute | None:
     """Return the path that a person drove as a thin route, or None if nobody drove."""
     told = case.result.get("poses")
     rows = told[::_EVERY] if isinstance(told, list) else []
     stands = [["", 0.0, 0.0, *each[1:4]] for each in rows if isinstance(each, list)]
     spots = [point_on_plan(scene, point) for point in floor_points(stands) if point is not None]
     line = tuple(spot for spot, _ in groupby(spots))
-    return MapRoute("driven", "other", line) if len(line) > 1 else None
+    return ui.MapRoute("driven", "other", line) if len(line) > 1 else None
 
 
-def goal_marks(case: EpisodeCase, scene: Scene) -> Iterator[MapMark]:
+def goal_marks(case: EpisodeCase, scene: Scene) -> Iterator[ui.MapMark]:
     """Yield the start mark, and a mark of each goal with its success radius."""
     for spot in viewpoints_on_plan(scene, [case.episode.start]):
-        yield MapMark("start", spot)
+        yield ui.MapMark("start", spot)
     for spot in viewpoints_on_plan(scene, case.episode.goals):
-        yield MapMark("goal", spot, radius=RADIUS)
+        yield ui.MapMark("goal", spot, radius=RADIUS)
 
 
 def walk_marks(
     case: EpisodeCase, walk: Trajectory, stands: BodyPositions, scene: Scene
-) -> Iterator[MapMark]:
+) -> Iterator[ui.MapMark]:
     """Yield marks of events: end, first deviation, revisits, contacts, nearest viewpoint."""
     last = len(walk.steps)
     if stands.spots:
-        yield MapMark("stop", stands.spots[-1], to=step_address(case.id, last))
+        yield ui.MapMark("stop", stands.spots[-1], to=step_address(case.id, last))
     fork = case.tagged.deviation
     for spot in viewpoints_on_plan(scene, [fork.at]) if fork is not None else ():
         words = deviation_label(case)
         kind = "deviation" if words == FAULT else "other_way"
         label = words.partition(", ")[2]
         to = step_address(case.id, fork.step if fork else 0)
-        yield MapMark(kind, spot, label, to=to)
+        yield ui.MapMark(kind, spot, label, to=to)
     near = case.tagged.evidence.get("missed_stop")
     step = near.get("nearest_step") if isinstance(near, Mapping) else None
     if isinstance(step, int) and (there := stands.at(step + 1)) is not None:
-        yield MapMark("oracle", there, to=step_address(case.id, min(step + 1, last)))
+        yield ui.MapMark("oracle", there, to=step_address(case.id, min(step + 1, last)))
     for name, count in stands.again().items():
         for spot in viewpoints_on_plan(scene, [name]):
-            yield MapMark("revisit", spot, f"{count}x")
+            yield ui.MapMark("revisit", spot, f"{count}x")
     yield from _contacts(case, walk, scene)
 
 
-def _contacts(case: EpisodeCase, walk: Trajectory, scene: Scene) -> Iterator[MapMark]:
+def _contacts(case: EpisodeCase, walk: Trajectory, scene: Scene) -> Iterator[ui.MapMark]:
     told = case.result.get("contacts")
     said = [each for each in told if isinstance(each, Mapping)] if isinstance(told, list) else []
     for (floor, x, z), number in contact_spots(scene, walk.bumps).items():
         contact = said[number] if len(said) == len(walk.bumps) else {}
         step = contact.get("step")
         to = step_address(case.id, step - 1) if isinstance(step, int) else ""
-        yield MapMark("contact", (floor, x, z), str(contact.get("what", ""))[:60], to=to)
+        yield ui.MapMark("contact", (floor, x, z), str(contact.get("what", ""))[:60], to=to)
 
 
 def step_address(name: str, step: int) -> str:
@@ -238,11 +218,11 @@ def step_address(name: str, step: int) -> str:
     return f"sample/{quote(name, safe='')}?step={step + 1}"
 
 
-def map_options(scene: Scene | None, step: NavStep, right: str | None) -> Iterator[MapOption]:
+def map_options(scene: Scene | None, step: NavStep, right: str | None) -> Iterator[ui.MapOption]:
     """Yield the candidates of a step as map options."""
     for option in step.options if scene is not None else ():
         for spot in viewpoints_on_plan(scene, [option.viewpoint]) if scene is not None else ():
-            yield MapOption(
+            yield ui.MapOption(
                 str(option.id),
                 spot,
                 chosen=option.viewpoint == step.move_target,
@@ -250,7 +230,7 @@ def map_options(scene: Scene | None, step: NavStep, right: str | None) -> Iterat
             )
 
 
-def step_blocks(step: NavStep, right: str | None, of: str = "") -> tuple[Block, ...]:
+def step_blocks(step: NavStep, right: str | None, of: str = "") -> tuple[ui.Block, ...]:
     """Return the blocks of a step beside the map.
 
     Args:
@@ -258,11 +238,11 @@ def step_blocks(step: NavStep, right: str | None, of: str = "") -> tuple[Block, 
         right: next viewpoint of the reference path, if the agent leaves the path at this step.
         of: suffix that tells two shown trajectories apart, such as " of A".
     """
-    blocks: list[Block] = [Facts(facts=tuple(_action(step)))]
+    blocks: list[ui.Block] = [ui.Facts(facts=tuple(_action(step)))]
     if step.options:
         blocks.append(_options(step, right, of))
     if step.reply:
-        blocks.append(Prose(title="Reply", text=step.reply, exact=True, private=True))
+        blocks.append(ui.Prose(title="Reply", text=step.reply, exact=True, private=True))
     notes = list(step_notes(step, whole=True))
     if step.plan:
         notes.append(StepNote("plan", step.plan))
@@ -271,26 +251,26 @@ def step_blocks(step: NavStep, right: str | None, of: str = "") -> tuple[Block, 
     return tuple(blocks)
 
 
-def notes_transcript(notes: Sequence[StepNote]) -> Transcript:
+def notes_transcript(notes: Sequence[StepNote]) -> ui.Transcript:
     """Return notes as a transcript block."""
     said = tuple(
-        Utterance(note.who, note.words, tone="bad" if note.bad else "plain") for note in notes
+        ui.Utterance(note.who, note.words, tone="bad" if note.bad else "plain") for note in notes
     )
-    return Transcript(title="Said", said=said, private=True)
+    return ui.Transcript(title="Said", said=said, private=True)
 
 
-def _action(step: NavStep) -> Iterator[Fact]:
+def _action(step: NavStep) -> Iterator[ui.Fact]:
     chosen = next((o for o in step.options if o.id == step.action.option), None)
     if step.action.kind != "move" or chosen is None:
-        yield Fact("action", action_text(step))
+        yield ui.Fact("action", action_text(step))
     else:
-        yield Fact("action", f"{action_text(step)}: {_turned(chosen)}")
+        yield ui.Fact("action", f"{action_text(step)}: {_turned(chosen)}")
     if step.viewpoint is not None:
-        yield Fact("stands on", step.viewpoint)
+        yield ui.Fact("stands on", step.viewpoint)
     if step.heading is not None:
-        yield Fact("looks", f"{math.degrees(step.heading):.0f}° from -z, clockwise")
+        yield ui.Fact("looks", f"{math.degrees(step.heading):.0f}° from -z, clockwise")
     if step.bumped:
-        yield Fact("bumped into", step.bumped, tone="bad")
+        yield ui.Fact("bumped into", step.bumped, tone="bad")
 
 
 def _turned(option: MoveOption) -> str:
@@ -306,7 +286,7 @@ def _turned(option: MoveOption) -> str:
     )
 
 
-def _options(step: NavStep, right: str | None, of: str) -> Grid:
+def _options(step: NavStep, right: str | None, of: str) -> ui.Grid:
     rows = tuple(
         (
             str(option.id),
@@ -326,25 +306,25 @@ def _options(step: NavStep, right: str | None, of: str) -> Grid:
         for option in step.options
     )
     head = ("option", "which", "where", "turn", "metres", "what lies there")
-    return Grid(Table(f"Options{of}", "", head, rows), private=True)
+    return ui.Grid(Table(f"Options{of}", "", head, rows), private=True)
 
 
 _MOST_SAID = 300
 _SUCCESSES = ("SR", "SR_stopped", "SR_end", "OSR", "SR_visible", "RGS", "SR_strict", "SR_telhop")
 
 
-def score_meanings(case: EpisodeCase) -> Grid:
+def score_meanings(case: EpisodeCase) -> ui.Grid:
     """Return the meanings of an episode's scores and counts, folded."""
     found = (as_mapping(case.result.get(key)) for key in ("scores", "counts"))
-    return meanings_grid(map(column_meaning, score_columns(*found)))
+    return ui.meanings_grid(map(ui.column_meaning, score_columns(*found)))
 
 
-def score_facts(case: EpisodeCase) -> Facts:
+def score_facts(case: EpisodeCase) -> ui.Facts:
     """Return the scores and counts of an episode as facts."""
     scores, counts = as_mapping(case.result.get("scores")), as_mapping(case.result.get("counts"))
     why = as_mapping(scores.get("undefined"))
     facts = [
-        Fact(
+        ui.Fact(
             name,
             _spoken(name, scores[name]),
             tone=_tone(name, scores[name]),
@@ -355,11 +335,11 @@ def score_facts(case: EpisodeCase) -> Facts:
     ]
     for name in COUNTS:
         if isinstance(counts.get(name), int) and (counts[name] or name == "steps"):
-            facts.append(Fact(name.replace("_", " "), f"{counts[name]:,}"))
+            facts.append(ui.Fact(name.replace("_", " "), f"{counts[name]:,}"))
     invalid = scores.get("invalid")
     if isinstance(invalid, Mapping):
-        facts.append(Fact("invalid", _short(invalid.get("message")), tone="bad"))
-    return Facts(title="Scores", facts=tuple(facts))
+        facts.append(ui.Fact("invalid", _short(invalid.get("message")), tone="bad"))
+    return ui.Facts(title="Scores", facts=tuple(facts))
 
 
 def _spoken(name: str, value: Any) -> str:
@@ -369,13 +349,13 @@ def _spoken(name: str, value: Any) -> str:
     return format_metric(name, float(value)) + (" m" if name in METRES else "")
 
 
-def _tone(name: str, value: Any) -> Tone:
+def _tone(name: str, value: Any) -> ui.Tone:
     if name not in _SUCCESSES or value not in (0, 1):
         return "plain"
     return "good" if value else "bad"
 
 
-def tag_grid(case: EpisodeCase) -> Grid | None:
+def tag_grid(case: EpisodeCase) -> ui.Grid | None:
     """Return the tags of an episode with evidence, each row linked to its step, or None."""
     tagged = case.tagged
     rows: list[tuple[str, str, str]] = []
@@ -406,7 +386,7 @@ def tag_grid(case: EpisodeCase) -> Grid | None:
         " counted from 1."
     )
     table = Table("Tags", note, ("tag", "evidence"), tuple(row[:2] for row in rows))
-    return Grid(table, to=tuple(row[2] for row in rows))
+    return ui.Grid(table, to=tuple(row[2] for row in rows))
 
 
 def _tag(kind: str, proof: Mapping[str, Any]) -> str:
@@ -531,12 +511,12 @@ def open_episode(run: Path, line: Mapping[str, Any], *, renders: bool = False) -
     return EpisodeView(case, walk, scene, problem, StepViews(run, said, scene, renders), stands)
 
 
-def detail(run: Path, line: Mapping[str, Any], *, renders: bool = False) -> SampleDetail:
+def detail(run: Path, line: Mapping[str, Any], *, renders: bool = False) -> ui.SampleDetail:
     """Return the page of an episode; arguments and errors are those of :func:`open_episode`."""
     looked = open_episode(run, line, renders=renders)
     case = looked.case
-    blocks: list[Block] = [
-        Prose(title="Instruction", text=case.episode.instruction),
+    blocks: list[ui.Block] = [
+        ui.Prose(title="Instruction", text=case.episode.instruction),
         score_facts(case),
         score_meanings(case),
     ]
@@ -544,35 +524,35 @@ def detail(run: Path, line: Mapping[str, Any], *, renders: bool = False) -> Samp
     if tags is not None:
         blocks.append(tags)
     blocks += [episode_map(looked), walk_table(looked)]
-    return SampleDetail(title=case.id, headline=case.title, blocks=tuple(blocks))
+    return ui.SampleDetail(title=case.id, headline=case.title, blocks=tuple(blocks))
 
 
-def episode_map(looked: EpisodeView) -> SceneMap:
+def episode_map(looked: EpisodeView) -> ui.SceneMap:
     """Return the trajectory on its plan, step by step; without a scene the steps alone."""
     case, walk, scene, stands = looked.case, looked.walk, looked.scene, looked.stands
     note = f"There is no plan of {case.episode.scene}: {looked.problem}" if scene is None else ""
     frames = (*_frames(looked), _ended(looked))
     if scene is None:
-        return SceneMap(title="Walk", note=note, scene=case.episode.scene, frames=frames)
+        return ui.SceneMap(title="Walk", note=note, scene=case.episode.scene, frames=frames)
     beside = (truth_route(case, walk, scene), driven_route(case, scene))
-    walked = MapRoute("walk", "walk", stands.line)
+    walked = ui.MapRoute("walk", "walk", stands.line)
     routes = (*(each for each in beside if each is not None), walked)
-    return SceneMap(
+    return ui.SceneMap(
         title="Walk",
         scene=case.episode.scene,
         routes=routes,
         marks=(*goal_marks(case, scene), *walk_marks(case, walk, stands, scene)),
-        tracks=(Track("agent", "walk", stands.track()),),
+        tracks=(ui.Track("agent", "walk", stands.track()),),
         frames=frames,
     )
 
 
-def _frames(looked: EpisodeView) -> Iterator[MapFrame]:
+def _frames(looked: EpisodeView) -> Iterator[ui.MapFrame]:
     fork, parted = looked.case.tagged.deviation, deviation_label(looked.case)
     for number, step in enumerate(looked.walk.steps):
         deviates = fork is not None and fork.step == number
         right = fork.expected if fork is not None and deviates else None
-        yield MapFrame(
+        yield ui.MapFrame(
             at=number,
             title=f"Step {number + 1}: {action_text(step)}" + (f" ({parted})" if deviates else ""),
             options=tuple(map_options(looked.scene, step, right)),
@@ -583,12 +563,12 @@ def _frames(looked: EpisodeView) -> Iterator[MapFrame]:
         )
 
 
-def _ended(looked: EpisodeView) -> MapFrame:
+def _ended(looked: EpisodeView) -> ui.MapFrame:
     """Return the last frame: end position, views and scores."""
     case, walk = looked.case, looked.walk
     moved = bool(walk.steps) and walk.steps[-1].move_target is not None and bool(walk.poses)
     at, heading = walk.poses[-1] if moved else ("", None)
-    return MapFrame(
+    return ui.MapFrame(
         at=len(walk.steps),
         title=f"End ({walk.end.replace('_', ' ') or 'not said'}): {case.title}",
         heading=heading,
@@ -598,13 +578,13 @@ def _ended(looked: EpisodeView) -> MapFrame:
     )
 
 
-def _pointed(looked: EpisodeView, number: int) -> tuple[Block, ...]:
+def _pointed(looked: EpisodeView, number: int) -> tuple[ui.Block, ...]:
     """Return the object named at the end, which is shown with the last step."""
     notes = pointed_notes(looked.case) if number == len(looked.walk.steps) - 1 else ()
     return (notes_transcript(notes),) if notes else ()
 
 
-def walk_table(looked: EpisodeView) -> Grid:
+def walk_table(looked: EpisodeView) -> ui.Grid:
     """Return the trajectory and the reference path side by side as a table."""
     case, walk, scene = looked.case, looked.walk, looked.scene
     reference, rows = looked.reference, []
@@ -623,4 +603,4 @@ def walk_table(looked: EpisodeView) -> Grid:
     head = ("hop", "step", "stood on", "left looking", "metres to the goal", "right way")
     note = "Viewpoints in their order; metres are over the graph to the nearest goal."
     table = Table("Walk and right way", note, head, tuple(rows))
-    return Grid(table, folded="Walk and right way, viewpoint by viewpoint")
+    return ui.Grid(table, folded="Walk and right way, viewpoint by viewpoint")

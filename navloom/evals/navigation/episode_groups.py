@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from navloom.evals.navigation import path_metrics
 from navloom.evals.navigation.graph_distances import (
     MOST_POSITIONS,
     GraphDistances,
@@ -20,14 +21,6 @@ from navloom.evals.navigation.graph_distances import (
     indices_of,
     pad_paths,
     viewpoint_fault,
-)
-from navloom.evals.navigation.path_metrics import (
-    METRES,
-    PATH_METRICS,
-    Columns,
-    GroundTruth,
-    PathBatch,
-    measure_paths,
 )
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Scene
@@ -61,7 +54,9 @@ class EpisodeGroup:
         # Without a reference the start stands in for it, and the result is dropped.
         given, lengths = flatten_paths([path or [start] for start, _, path in truth])
         self.counts = np.where([bool(path) for _, _, path in truth], lengths, 0)
-        self.truth = GroundTruth(self.ground, pad_paths(given, lengths), self.counts, goals)
+        self.truth = path_metrics.GroundTruth(
+            self.ground, pad_paths(given, lengths), self.counts, goals
+        )
 
     def score(
         self,
@@ -69,7 +64,7 @@ class EpisodeGroup:
         ends: Mapping[str, str],
         radius: float,
         invalid: dict[int, InvalidEpisode],
-    ) -> Columns:
+    ) -> path_metrics.Columns:
         """Return the metric columns of this group, and add faults to ``invalid``."""
         flat, lengths, faults = self._read(trajectories)
         rows = np.delete(np.arange(len(self.episodes)), list(faults))
@@ -84,9 +79,9 @@ class EpisodeGroup:
         how = [ends.get(self.episodes[b].id, STOP) for b in rows] if ends else [STOP] * len(rows)
         said = np.array(how, np.str_)
         chosen = ~np.isin(said, sorted(NO_CHOICE))
-        batch = PathBatch(flat, lengths, rows, said == STOP, chosen)
-        columns = {name: self._failed(name) for name in PATH_METRICS}
-        for name, values in measure_paths(self.truth, batch, radius=radius).items():
+        batch = path_metrics.PathBatch(flat, lengths, rows, said == STOP, chosen)
+        columns = {name: self._failed(name) for name in path_metrics.PATH_METRICS}
+        for name, values in path_metrics.measure_paths(self.truth, batch, radius=radius).items():
             columns[name][rows] = values
         return columns
 
@@ -120,7 +115,7 @@ class EpisodeGroup:
 
     def _failed(self, name: str) -> NDArray[np.float64]:
         """Return the scores of invalid episodes: 0, or NaN for metrics undefined for all."""
-        if name in METRES:
+        if name in path_metrics.METRES:
             return np.full(len(self.episodes), np.nan)
         if name in ("SPL_gt", "nDTW", "SDTW", "CLS"):
             return np.where(self.counts > 0, 0.0, np.nan)

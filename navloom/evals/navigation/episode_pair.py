@@ -21,24 +21,7 @@ from navloom.evals.navigation.episode_detail import (
 from navloom.evals.navigation.episode_display import LESS, NEITHER, action_text
 from navloom.evals.navigation.metrics import METRICS
 from navloom.evals.navigation.scores import EFFORT, format_metric, read_effort
-from navloom.evals.report.blocks import (
-    Block,
-    Columns,
-    Fact,
-    Facts,
-    Line,
-    MapFrame,
-    MapMark,
-    MapOption,
-    MapRoute,
-    Pairing,
-    Prose,
-    SampleDetail,
-    SceneMap,
-    Track,
-    Transcript,
-    Utterance,
-)
+from navloom.evals.report import blocks as ui
 from navloom.evals.run_scenes import viewpoints_on_plan
 from navloom.tools.navigation.step_records import NavStep
 
@@ -50,9 +33,9 @@ _IDENTITY = ("scene", "start", "goals", "instruction")
 _DRAWN = ("SPL", "NE", "nDTW", "steps")
 
 
-def pairing() -> Pairing:
+def pairing() -> ui.Pairing:
     """Return how to pair episodes: equal id and task, bootstrapped by whole paths."""
-    return Pairing(
+    return ui.Pairing(
         identity=_identity,
         scores=_scores,
         what="an episode",
@@ -70,23 +53,23 @@ def pairing() -> Pairing:
     )
 
 
-def _identity(line: Line) -> Any:
+def _identity(line: ui.Line) -> Any:
     episode = line["result"]["episode"]
     return {key: episode[key] for key in _IDENTITY}
 
 
-def _scores(line: Line) -> Mapping[str, float | None]:
+def _scores(line: ui.Line) -> Mapping[str, float | None]:
     scores = line["result"]["scores"]
     return {**{name: scores[name] for name in METRICS if name in scores}, **read_effort(line)}
 
 
-def _path(line: Line) -> Any:
+def _path(line: ui.Line) -> Any:
     return line["result"]["scores"].get("cluster")
 
 
 def pair_detail(
     a: Path, first: Mapping[str, Any], b: Path, second: Mapping[str, Any]
-) -> SampleDetail:
+) -> ui.SampleDetail:
     """Return the page that compares one episode of two runs.
 
     Args:
@@ -101,21 +84,21 @@ def pair_detail(
     one, other = open_episode(a, first), open_episode(b, second)
     parted = first_difference(one, other)
     ends = (("A", one), ("B", other))
-    facts = [Fact(mark, each.case.title, tone=_tone(each)) for mark, each in ends]
+    facts = [ui.Fact(mark, each.case.title, tone=_tone(each)) for mark, each in ends]
     if parted is None:
-        facts.append(Fact("they part", "never: both walks are the same"))
+        facts.append(ui.Fact("they part", "never: both walks are the same"))
     else:
         value = f"at step {parted + 1}: {_did('A', one, parted)}; {_did('B', other, parted)}"
         to = f"pair/{quote(one.case.id, safe='')}?step={parted + 1}"
-        facts.append(Fact("they part", value, to=to))
+        facts.append(ui.Fact("they part", value, to=to))
     columns = tuple((_name(m, each), *_tags(m, each), _transcript(each)) for m, each in ends)
-    blocks: tuple[Block, ...] = (
-        Prose(title="Instruction", text=one.case.episode.instruction),
-        Facts(facts=tuple(facts)),
+    blocks: tuple[ui.Block, ...] = (
+        ui.Prose(title="Instruction", text=one.case.episode.instruction),
+        ui.Facts(facts=tuple(facts)),
         _map(one, other, parted),
-        Columns(title="What was said and done", columns=columns),
+        ui.Columns(title="What was said and done", columns=columns),
     )
-    return SampleDetail(title=one.case.id, headline=_headline(one, other), blocks=blocks)
+    return ui.SampleDetail(title=one.case.id, headline=_headline(one, other), blocks=blocks)
 
 
 def first_difference(one: EpisodeView, other: EpisodeView) -> int | None:
@@ -150,79 +133,82 @@ def _did(mark: str, looked: EpisodeView, number: int) -> str:
     return f"{mark} has ended" if step is None else f"{mark} {action_text(step)}"
 
 
-def _name(mark: str, looked: EpisodeView) -> Prose:
-    return Prose(title=mark, text=looked.case.title)
+def _name(mark: str, looked: EpisodeView) -> ui.Prose:
+    return ui.Prose(title=mark, text=looked.case.title)
 
 
-def _tags(mark: str, looked: EpisodeView) -> Iterator[Block]:
+def _tags(mark: str, looked: EpisodeView) -> Iterator[ui.Block]:
     tags = tag_grid(looked.case)
     if tags is not None:
         table = replace(tags.table, title=f"Tags of {mark}")
         yield replace(tags, table=table, to=tuple(to and f"{mark.lower()}/{to}" for to in tags.to))
 
 
-def _transcript(looked: EpisodeView) -> Transcript:
+def _transcript(looked: EpisodeView) -> ui.Transcript:
     said = tuple(
-        Utterance(
+        ui.Utterance(
             f"step {number}",
             "\n".join(filter(None, (step.reply.strip(), f"→ {action_text(step)}"))),
             tone="bad" if step.faults else "plain",
         )
         for number, step in enumerate(looked.walk.steps, 1)
     )
-    return Transcript(title="Replies", said=said, private=True)
+    return ui.Transcript(title="Replies", said=said, private=True)
 
 
-def _map(one: EpisodeView, other: EpisodeView, parted: int | None) -> SceneMap:
+def _map(one: EpisodeView, other: EpisodeView, parted: int | None) -> ui.SceneMap:
     case, scene = one.case, one.scene
     frames = tuple(_frames(one, other, parted))
     if scene is None:
         note = f"There is no plan of {case.episode.scene}: {one.problem}"
-        return SceneMap(title="Both walks", note=note, scene=case.episode.scene, frames=frames)
+        return ui.SceneMap(title="Both walks", note=note, scene=case.episode.scene, frames=frames)
     truth = truth_route(case, one.walk, scene)
     marks = [*goal_marks(case, scene)]
     for mark, each in (("A", one), ("B", other)):
-        marks += [MapMark("stop", s, f"{mark} ended") for s in each.stands.spots[-1:]]
+        marks += [ui.MapMark("stop", s, f"{mark} ended") for s in each.stands.spots[-1:]]
     step = None if parted is None else _step(one, parted) or _step(other, parted)
     if step is not None and step.viewpoint is not None:
         spots = viewpoints_on_plan(scene, [step.viewpoint])
-        marks += [MapMark("other_way", spot, "they part") for spot in spots]
-    return SceneMap(
+        marks += [ui.MapMark("other_way", spot, "they part") for spot in spots]
+    return ui.SceneMap(
         title="Both walks",
         scene=case.episode.scene,
         routes=(
             *([truth] if truth else []),
-            MapRoute("A", "walk", one.stands.line),
-            MapRoute("B", "other", other.stands.line),
+            ui.MapRoute("A", "walk", one.stands.line),
+            ui.MapRoute("B", "other", other.stands.line),
         ),
         marks=tuple(marks),
-        tracks=(Track("A", "walk", one.stands.track()), Track("B", "other", other.stands.track())),
+        tracks=(
+            ui.Track("A", "walk", one.stands.track()),
+            ui.Track("B", "other", other.stands.track()),
+        ),
         frames=frames,
     )
 
 
-def _frames(one: EpisodeView, other: EpisodeView, parted: int | None) -> Iterator[MapFrame]:
+def _frames(one: EpisodeView, other: EpisodeView, parted: int | None) -> Iterator[ui.MapFrame]:
     for number in range(max(len(one.walk.steps), len(other.walk.steps))):
         steps = _step(one, number), _step(other, number)
         title = f"Step {number + 1}: {_did('A', one, number)}; {_did('B', other, number)}"
         columns = tuple(
             (
-                Prose(text=mark),
+                ui.Prose(text=mark),
                 *(step_blocks(step, None, f" of {mark}") if step is not None else ()),
             )
             for mark, step in zip("AB", steps, strict=True)
         )
-        yield MapFrame(
+        yield ui.MapFrame(
             at=number,
             title=title + (" (they part)" if number == parted else ""),
             options=tuple(_options(one, other, number)),
             heading=steps[0].heading if steps[0] is not None else None,
-            blocks=(Columns(columns=columns),),
+            blocks=(ui.Columns(columns=columns),),
             tone="bad" if number == parted else "plain",
         )
 
 
-def _options(one: EpisodeView, other: EpisodeView, number: int) -> Iterator[MapOption]:
+def _options(one: EpisodeView, other: EpisodeView, number: int) -> Iterator[ui.MapOption]:
     """Yield the candidates of both trajectories; one set if they share the viewpoint."""
     a, b = _step(one, number), _step(other, number)
     if a is not None and b is not None and a.viewpoint == b.viewpoint:

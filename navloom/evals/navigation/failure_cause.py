@@ -26,12 +26,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Literal, get_args
 
-from navloom.evals.navigation.failure_behaviour import (
-    RADIUS,
-    Deviation,
-    metres_along,
-    metres_to_goal,
-)
+from navloom.evals.navigation import failure_behaviour
 from navloom.evals.tasks.episode import Episode
 from navloom.files import package_yaml
 from navloom.scenes.distances import heading_to, scene_cached, turn_between
@@ -277,15 +272,15 @@ class Fork:
 
 def build_fork(
     walk: Trajectory,
-    deviation: Deviation,
+    deviation: failure_behaviour.Deviation,
     reference: tuple[str, ...],
     episode: Episode,
     scene: Scene,
 ) -> Fork:
     """Build the fork of a deviation. Viewpoints that the scene lacks are left out."""
     known, on = scene.viewpoint_by_id, deviation.hop + 1
-    done = metres_along(reference[:on], scene)
-    whole = metres_along(reference, scene)
+    done = failure_behaviour.metres_along(reference[:on], scene)
+    whole = failure_behaviour.metres_along(reference, scene)
     return Fork(
         at=known.get(deviation.at),
         right=_known(reference[on:], scene),
@@ -296,8 +291,8 @@ def build_fork(
         goal=known.get(reference[-1]) if reference else None,
         options=_descriptions(walk, deviation),
         stopped=walk.stopped,
-        to_goal=metres_to_goal(deviation.at, episode, scene),
-        left=metres_to_goal(walk.viewpoints[-1], episode, scene),
+        to_goal=failure_behaviour.metres_to_goal(deviation.at, episode, scene),
+        left=failure_behaviour.metres_to_goal(walk.viewpoints[-1], episode, scene),
     )
 
 
@@ -315,7 +310,7 @@ def _heading(walk: Trajectory, hop: int, episode: Episode, scene: Scene) -> floa
     return heading_to(before[0].position, before[1].position) if len(before) == 2 else None
 
 
-def _descriptions(walk: Trajectory, deviation: Deviation) -> dict[str, str]:
+def _descriptions(walk: Trajectory, deviation: failure_behaviour.Deviation) -> dict[str, str]:
     if deviation.step >= len(walk.steps):
         return {}
     return {option.viewpoint: option.description for option in walk.steps[deviation.step].options}
@@ -410,7 +405,7 @@ def _held(
 
 def _premature_stop(fork: Fork, _: str, __: Scene) -> dict[str, Any] | None:
     """Check for a stop too early, also after leaving the path and returning to it further on."""
-    if not fork.stopped or fork.left < RADIUS or not fork.right:
+    if not fork.stopped or fork.left < failure_behaviour.RADIUS or not fork.right:
         return None
     if fork.chosen and fork.end not in fork.right:
         return None
@@ -418,7 +413,7 @@ def _premature_stop(fork: Fork, _: str, __: Scene) -> dict[str, Any] | None:
 
 
 def _late_stop(fork: Fork, _: str, __: Scene) -> dict[str, Any] | None:
-    if not fork.chosen or fork.to_goal >= RADIUS:
+    if not fork.chosen or fork.to_goal >= failure_behaviour.RADIUS:
         return None
     return {"metres_to_goal": round(fork.to_goal, 2)}
 

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from navloom.errors import DataError
+from navloom.evals.navigation import path_metrics
 from navloom.evals.navigation.embodied_graph import PosedPath, measure_poses
 from navloom.evals.navigation.episode_groups import COLLISION, NO_CHOICE, STOP, EpisodeGroup
 from navloom.evals.navigation.graph_distances import (
@@ -37,34 +38,18 @@ from navloom.evals.navigation.graph_distances import (
     indices_of,
     pad_paths,
 )
-from navloom.evals.navigation.path_metrics import (
-    METRES,
-    PATH_METRICS,
-    RADIUS_M,
-    Columns,
-    GroundTruth,
-    PathBatch,
-    measure_paths,
-    weigh_by_length,
-)
 from navloom.evals.navigation.request import NOTICEABLE_M
-from navloom.evals.report.intervals import (
-    By,
-    MetricEstimate,
-    cluster_labels,
-    estimate_metrics,
-    record_matrix,
-)
+from navloom.evals.report import intervals
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Point3, Scene
 
 METRICS = (
-    *PATH_METRICS,
+    *path_metrics.PATH_METRICS,
     *("SR_visible", "RGS", "RGSPL"),
     *("collision_rate", "contacts", "collided", "SR_strict", "SR_telhop"),
 )
 """All metrics. All but ``METRES``, the rate and the contacts are fractions."""
-SHARES = frozenset(METRICS) - {*METRES, "collision_rate", "contacts"}
+SHARES = frozenset(METRICS) - {*path_metrics.METRES, "collision_rate", "contacts"}
 _OF_CONTACTS = ("collision_rate", "contacts", "collided", "SR_strict", "SR_telhop")
 ACTIONS = "actions"
 _OF_OBJECTS = ("RGS", "RGSPL")
@@ -136,7 +121,7 @@ class ScoreColumns:
     """
 
     episodes: tuple[Episode, ...]
-    columns: Columns
+    columns: path_metrics.Columns
     invalid: Mapping[int, InvalidEpisode]
     actions: Mapping[int, int] = field(default_factory=dict)
 
@@ -175,7 +160,7 @@ class NavigationScorer:
         episodes: Sequence[Episode],
         scene_of: Callable[[str], Scene],
         *,
-        radius: float = RADIUS_M,
+        radius: float = path_metrics.RADIUS_M,
     ) -> None:
         self.episodes = tuple(episodes)
         self.radius = radius
@@ -246,7 +231,7 @@ class NavigationScorer:
         self._ground(pointed or {}, columns)
         return ScoreColumns(self.episodes, columns, dict(sorted(invalid.items())), actions)
 
-    def _ground(self, pointed: Mapping[str, str | None], columns: Columns) -> None:
+    def _ground(self, pointed: Mapping[str, str | None], columns: path_metrics.Columns) -> None:
         """Fill in RGS and RGSPL of episodes that ask for an object, with REVERIE's visibility."""
         given = np.zeros(len(self.episodes))
         for group in self._groups:
@@ -257,10 +242,15 @@ class NavigationScorer:
                 right = np.array([named and columns["SR_visible"][k] == 1])
                 walked = columns["TL"][k : k + 1]
                 columns["RGS"][k] = right[0]
-                columns["RGSPL"][k] = weigh_by_length(right, given[k : k + 1], walked)[0]
+                columns["RGSPL"][k] = path_metrics.weigh_by_length(right, given[k : k + 1], walked)[
+                    0
+                ]
 
     def _touch(
-        self, contacts: Mapping[str, EpisodeContacts], ends: Mapping[str, str], columns: Columns
+        self,
+        contacts: Mapping[str, EpisodeContacts],
+        ends: Mapping[str, str],
+        columns: path_metrics.Columns,
     ) -> dict[int, int]:
         actions: dict[int, int] = {}
         for k, episode in enumerate(self.episodes if contacts else ()):
@@ -284,7 +274,7 @@ def score_episodes(
     trajectories: Mapping[str, Sequence[str]],
     scene_of: Callable[[str], Scene],
     *,
-    radius: float = RADIUS_M,
+    radius: float = path_metrics.RADIUS_M,
     ends: Mapping[str, str] | None = None,
     contacts: Mapping[str, EpisodeContacts] | None = None,
     pointed: Mapping[str, str | None] | None = None,
@@ -302,8 +292,8 @@ def score_paths(
     references: Sequence[Sequence[str]],
     goals: Sequence[Sequence[str]],
     *,
-    radius: float = RADIUS_M,
-) -> Columns:
+    radius: float = path_metrics.RADIUS_M,
+) -> path_metrics.Columns:
     """Measure paths in one scene. Only the viewpoint names are checked.
 
     Args:
@@ -335,10 +325,10 @@ def score_paths(
     flat, lengths = drop_repeats(*flatten_paths(walked))
     filled, counts = flatten_paths([path or [0] for path in given])
     held = pad_paths(filled, counts), np.where([bool(path) for path in given], counts, 0)
-    truth = GroundTruth(ground, *held, pad_paths(*flatten_paths(ends)))
+    truth = path_metrics.GroundTruth(ground, *held, pad_paths(*flatten_paths(ends)))
     every = np.ones(len(paths), np.bool_)
-    batch = PathBatch(flat, lengths, np.arange(len(paths)), every, every)
-    return measure_paths(truth, batch, radius=radius)
+    batch = path_metrics.PathBatch(flat, lengths, np.arange(len(paths)), every, every)
+    return path_metrics.measure_paths(truth, batch, radius=radius)
 
 
 def cluster_of(episode: Episode) -> str:
@@ -351,11 +341,11 @@ def cluster_of(episode: Episode) -> str:
 
 
 def _why(name: str, episode: Episode, fault: InvalidEpisode | None) -> str:
-    if name in METRES and fault is None:
+    if name in path_metrics.METRES and fault is None:
         return "no way leads from the last viewpoint to a goal"
     if name == "collision_rate":
         return "no action was taken"
-    if name in METRES:
+    if name in path_metrics.METRES:
         return "invalid"
     return "the reference path has a gap" if episode.path else "there is no reference path"
 
@@ -364,9 +354,9 @@ def summarise(
     records: Sequence[Mapping[str, Any]],
     metrics: Sequence[str] | None = None,
     *,
-    by: By = "path",
+    by: intervals.By = "path",
     seed: int = 0,
-) -> list[MetricEstimate]:
+) -> list[intervals.MetricEstimate]:
     """Return the mean of each metric over episodes, with its 95 % interval.
 
     Args:
@@ -381,11 +371,11 @@ def summarise(
         for name in (METRICS if metrics is None else metrics)
         if metrics is not None or any(record.get(name) is not None for record in records)
     ]
-    clusters = cluster_labels(records) if by == "path" else None
+    clusters = intervals.cluster_labels(records) if by == "path" else None
     weights = np.ones((len(records), len(names)))
     for m, name in enumerate(names):
         if name == "collision_rate":
             # Old runs do not record the number of actions.
             weights[:, m] = [record.get(ACTIONS) or 1 for record in records]
-    table = record_matrix(records, names)
-    return estimate_metrics(names, table, clusters, seed=seed, weights=weights)
+    table = intervals.record_matrix(records, names)
+    return intervals.estimate_metrics(names, table, clusters, seed=seed, weights=weights)

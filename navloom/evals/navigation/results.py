@@ -19,18 +19,7 @@ from navloom.evals.navigation.failure_cause import CAUSES
 from navloom.evals.navigation.published_scores import published_table, published_text
 from navloom.evals.navigation.scores import format_interval, format_metric, start_scores
 from navloom.evals.progress import Summary, Tally
-from navloom.evals.report.blocks import (
-    Bars,
-    Block,
-    Grid,
-    MapMark,
-    Prose,
-    SampleDetail,
-    SceneMap,
-    Segment,
-    Variants,
-    sample_address,
-)
+from navloom.evals.report import blocks as ui
 from navloom.evals.report.formatting import NOTHING, Table, format_number, percent
 from navloom.evals.report.report_files import write_markdown
 from navloom.evals.run_folder import fold_samples, iter_samples, read_errors, read_run
@@ -181,8 +170,8 @@ def ended(run: Path, summary: Summary) -> CommandOutput:
     if not scores["episodes"]:
         return CommandOutput()
     beside = published_text(read_run(run)["request"])
-    below = [Prose(text=beside)] if beside else []
-    return CommandOutput([Grid(score_table(scores)), *below], whole=True)
+    below = [ui.Prose(text=beside)] if beside else []
+    return CommandOutput([ui.Grid(score_table(scores)), *below], whole=True)
 
 
 def run_tables(
@@ -274,7 +263,7 @@ _SCENES = 6
 _STEPS = 20
 """Maximum step with a bar of its own."""
 _STATUS = {"failed": "failed", "succeeded": "ok"}
-_NONE = Prose(text="No episode has ended yet.", tone="quiet")
+_NONE = ui.Prose(text="No episode has ended yet.", tone="quiet")
 
 
 @dataclass
@@ -333,7 +322,7 @@ class _Wrong:
         return recorded_graph(self.request)(load_run_scene(self.run, name))
 
 
-def tables(run: Path) -> list[Block]:
+def tables(run: Path) -> list[ui.Block]:
     """Return the blocks of a run's scores and effort.
 
     Args:
@@ -345,7 +334,7 @@ def tables(run: Path) -> list[Block]:
     return _scored(run, every=True)[0]
 
 
-def _scored(run: Path, *, every: bool) -> tuple[list[Block], dict[str, Any]]:
+def _scored(run: Path, *, every: bool) -> tuple[list[ui.Block], dict[str, Any]]:
     """Return the title, headline and score tables as blocks, and the scores as JSON.
 
     Args:
@@ -364,16 +353,16 @@ def _scored(run: Path, *, every: bool) -> tuple[list[Block], dict[str, Any]]:
     fold_samples(run, add, "a navigated episode")
     errors = sum(each["id"] not in ended for each in read_errors(run))
     told = run_headline(said, len(ended), sum(ended.values()), errors)
-    first = Prose(title=run_title(said, len(ended)), text=told)
+    first = ui.Prose(title=run_title(said, len(ended)), text=told)
     with check_format(f"{run}: a sample", "a navigated episode"):
         record = scores.record()
     made = [*run_tables(request, record, took)] if ended else []
     if ended and every:
         made += published_table(request, record, every=True)
-    return [first, *map(Grid, made)], record
+    return [first, *map(ui.Grid, made)], record
 
 
-def failures(run: Path) -> list[Block]:
+def failures(run: Path) -> list[ui.Block]:
     """Return the blocks of a run's failures: behaviours by cause, steps, places (VLN-MME E.2).
 
     Args:
@@ -391,24 +380,24 @@ def _wrong(run: Path) -> _Wrong:
     return read
 
 
-def _failures(read: _Wrong) -> Iterator[Block]:
+def _failures(read: _Wrong) -> Iterator[ui.Block]:
     """Yield the failure blocks; none if no episode has ended."""
     if read.tallies.episodes:
         yield from _behaviours(read.tallies)
-        yield from map(Grid, read.tallies.tables())
+        yield from map(ui.Grid, read.tallies.tables())
         yield from _steps(read.steps)
         yield from _places(read)
         yield from _to_look_at(read.episodes)
 
 
-def _to_look_at(episodes: Sequence[EpisodeEntry]) -> Iterator[Grid]:
+def _to_look_at(episodes: Sequence[EpisodeEntry]) -> Iterator[ui.Grid]:
     """Yield a table of varied failures and some successes, linked to their pages."""
     picked = pick_episodes(episodes)
     if picked:
         rows = tuple((each.id, each.ended, each.scene) for each in picked)
         note = "Failures of each kind and some successes; a row leads to the episode, step by step."
         table = Table("Episodes to look at", note, ("episode", "how it ended", "scene"), rows)
-        yield Grid(table, to=tuple(sample_address(each.id) for each in picked))
+        yield ui.Grid(table, to=tuple(ui.sample_address(each.id) for each in picked))
 
 
 def samples_address(*terms: tuple[str, str]) -> str:
@@ -422,7 +411,7 @@ def _quoted(value: str) -> str:
     return f'"{plain}"' if not plain or any(letter.isspace() for letter in plain) else plain
 
 
-def _behaviours(counted: RunTallies) -> Iterator[Bars]:
+def _behaviours(counted: RunTallies) -> Iterator[ui.Bars]:
     """Yield bars of behaviours by cause, failures then successes, on one scale."""
     bars = [
         (f"{words}: {kind.replace('_', ' ')}", tuple(_segments(tally, kind, words)))
@@ -432,7 +421,7 @@ def _behaviours(counted: RunTallies) -> Iterator[Bars]:
     ]
     said = [f"{tally.episodes} {words}" for words, tally in counted.parts]
     if bars:
-        yield Bars(
+        yield ui.Bars(
             title=f"Behaviours by cause: of {counted.episodes} episodes {', '.join(said)}",
             note="Each once, under the first of its behaviours. A click shows its episodes.",
             bars=tuple(bars),
@@ -440,17 +429,17 @@ def _behaviours(counted: RunTallies) -> Iterator[Bars]:
         )
 
 
-def _segments(tally: FailureTally, kind: Any, words: str) -> Iterator[Segment]:
+def _segments(tally: FailureTally, kind: Any, words: str) -> Iterator[ui.Segment]:
     for cause in CAUSES:
         count = tally.first[kind, cause]
         if count:
             to = samples_address(
                 ("behaviour:", kind), ("cause:", cause), ("status:", _STATUS[words])
             )
-            yield Segment(cause.replace("_", " "), count, to=to)
+            yield ui.Segment(cause.replace("_", " "), count, to=to)
 
 
-def _steps(counts: Counter[tuple[int, bool]]) -> Iterator[Bars]:
+def _steps(counts: Counter[tuple[int, bool]]) -> Iterator[ui.Bars]:
     """Yield bars of the steps at which episodes first left the reference path."""
     if not counts:
         return
@@ -458,13 +447,13 @@ def _steps(counts: Counter[tuple[int, bool]]) -> Iterator[Bars]:
     for step in range(max(step for step, _ in counts) + 1):
         term = ("deviation>", str(_STEPS)) if step == _STEPS else ("deviation=", str(step + 1))
         segments = tuple(
-            Segment(words, count, to=samples_address(term, ("status:", _STATUS[words])))
+            ui.Segment(words, count, to=samples_address(term, ("status:", _STATUS[words])))
             for success, words in ((False, "failed"), (True, "succeeded"))
             if (count := counts[step, success])
         )
         name = f"after step {_STEPS}" if step == _STEPS else f"step {step + 1}"
         bars.append((name, segments))
-    yield Bars(
+    yield ui.Bars(
         title="At which step the right way was first left",
         note="An episode that succeeded may have left it too, and come back or taken another.",
         bars=tuple(bars),
@@ -472,12 +461,12 @@ def _steps(counts: Counter[tuple[int, bool]]) -> Iterator[Bars]:
     )
 
 
-def _places(read: _Wrong) -> Iterator[Variants]:
+def _places(read: _Wrong) -> Iterator[ui.Variants]:
     """Yield plans with the first deviations, for the scenes with the most of them."""
     most = sorted(read.forks.items(), key=lambda item: (-_count(item[1]), item[0]))[:_SCENES]
     if most:
         more = f" The {_SCENES} scenes with the most of them." if len(read.forks) > _SCENES else ""
-        yield Variants(
+        yield ui.Variants(
             title="Where failed episodes left the right way",
             note=f"A mark leads to the episodes that first left it there.{more}",
             variants=tuple(
@@ -491,17 +480,17 @@ def _count(forks: Mapping[str, _Fork]) -> int:
     return sum(each.count for each in forks.values())
 
 
-def _plan_of(read: _Wrong, name: str, forks: Mapping[str, _Fork]) -> Block:
+def _plan_of(read: _Wrong, name: str, forks: Mapping[str, _Fork]) -> ui.Block:
     try:
         scene = read.load(name)
     except NavloomError as error:
-        return Prose(text=f"There is no plan of {name}: {error}", tone="quiet")
+        return ui.Prose(text=f"There is no plan of {name}: {error}", tone="quiet")
     marks = [
-        MapMark("deviation", spot, str(fork.count), to=_to_those(viewpoint, name, fork))
+        ui.MapMark("deviation", spot, str(fork.count), to=_to_those(viewpoint, name, fork))
         for viewpoint, fork in forks.items()
         for spot in viewpoints_on_plan(scene, [viewpoint])
     ]
-    return SceneMap(scene=name, marks=tuple(marks))
+    return ui.SceneMap(scene=name, marks=tuple(marks))
 
 
 def _to_those(viewpoint: str, scene: str, fork: _Fork) -> str:
@@ -551,7 +540,7 @@ def write_report(run: Path, out: Path | None = None) -> CommandOutput:
     request = request_table(read_run_of_kind(run, "navigate"))
     (first, *blocks), scores = _scored(run, every=False)
     read = _wrong(run)
-    blocks = [first, Grid(request), *blocks, *(_failures(read) if read.episodes else ())]
+    blocks = [first, ui.Grid(request), *blocks, *(_failures(read) if read.episodes else ())]
     folder = run if out is None else out
     files = [write_markdown(folder, blocks)]
     if drawn := [*_behaviours(read.tallies)]:
@@ -560,7 +549,7 @@ def write_report(run: Path, out: Path | None = None) -> CommandOutput:
     return CommandOutput(blocks=blocks, record=scores, files=files, details=details)
 
 
-def _details(run: Path, read: _Wrong) -> Iterator[tuple[tuple[Path, str], SampleDetail]]:
+def _details(run: Path, read: _Wrong) -> Iterator[tuple[tuple[Path, str], ui.SampleDetail]]:
     """Yield pages of the chosen episodes with rendered views, for scenes with geometry."""
     from navloom.evals.navigation.episode_detail import detail
     from navloom.sim.scene_images import can_render

@@ -16,18 +16,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from navloom.errors import RunError
+from navloom.evals.navigation import metrics
 from navloom.evals.navigation.embodied_graph import body_points
 from navloom.evals.navigation.failure_analysis import analyse
 from navloom.evals.navigation.graph_distances import InvalidEpisode
-from navloom.evals.navigation.metrics import (
-    ACTIONS,
-    METRICS,
-    SHARES,
-    EpisodeContacts,
-    EpisodeScore,
-    score_episodes,
-    summarise,
-)
 from navloom.evals.navigation.request import NOTICEABLE_M
 from navloom.evals.navigation.submission import read_viewpoints
 from navloom.evals.report.formatting import NOTHING, format_number, percent
@@ -103,7 +95,7 @@ COUNTS = (
 )
 """Counts that a navigator records for each episode."""
 _AWAY = "stopped_away"
-_KEPT = (*METRICS, ACTIONS, "cluster")
+_KEPT = (*metrics.METRICS, metrics.ACTIONS, "cluster")
 
 
 def score_sample(
@@ -130,7 +122,7 @@ def score_sample(
     result = dict(state["result"])
     walk = Trajectory.read(result)
     actions = max(0, len(walk.poses) - 1)
-    contacts = EpisodeContacts(walk.touched, actions, noticeable) if touches else None
+    contacts = metrics.EpisodeContacts(walk.touched, actions, noticeable) if touches else None
     score = _score(episode, walk, scene, contacts, result.get("pointed"))
     tags = analyse(walk, episode, scene, success=score.success).tags
     reason = None if score.success else _reason(walk, score)
@@ -148,11 +140,15 @@ def score_sample(
 
 
 def _score(
-    episode: Episode, walk: Trajectory, scene: Scene, contacts: EpisodeContacts | None, pointed: Any
-) -> EpisodeScore:
+    episode: Episode,
+    walk: Trajectory,
+    scene: Scene,
+    contacts: metrics.EpisodeContacts | None,
+    pointed: Any,
+) -> metrics.EpisodeScore:
     walked = [viewpoint for viewpoint, _ in walk.poses]
     asked, points = isinstance(pointed, Mapping), body_points(walked, walk.points, scene)
-    (score,) = score_episodes(
+    (score,) = metrics.score_episodes(
         [episode],
         {episode.id: walked},
         lambda _: scene,
@@ -164,13 +160,13 @@ def _score(
     return score
 
 
-def _reason(walk: Trajectory, score: EpisodeScore) -> str:
+def _reason(walk: Trajectory, score: metrics.EpisodeScore) -> str:
     if score.invalid is not None:
         return "invalid"
     return _AWAY if walk.end == "stop" else walk.end
 
 
-def _message(reason: str, state: Mapping[str, Any], score: EpisodeScore) -> str:
+def _message(reason: str, state: Mapping[str, Any], score: metrics.EpisodeScore) -> str:
     if score.invalid is not None:
         return score.invalid.message
     left = score.values["NE"]
@@ -246,7 +242,7 @@ class RunScores:
             "episodes": self.episodes,
             "metrics": {
                 row.metric: {"mean": row.mean, "interval": row.interval, "n": row.n}
-                for row in summarise(self.scores)
+                for row in metrics.summarise(self.scores)
             },
             "invalid": self.invalid,
             "rooms_named": self.rooms_named,
@@ -298,11 +294,11 @@ def format_metric(name: str, value: float | None, sign: str = "") -> str:
     """
     if value is None:
         return NOTHING
-    if name in SHARES:
+    if name in metrics.SHARES:
         return f"{100 * value:+.1f}" if sign else percent(value)
     return (
         f"{value:{sign}.2f}"
-        if name in METRICS and abs(value) < 1_000
+        if name in metrics.METRICS and abs(value) < 1_000
         else format_number(value, sign)
     )
 
@@ -340,7 +336,7 @@ class FinishedSample:
     episode: Episode
     path: list[str] | InvalidEpisode
     end: str
-    contacts: EpisodeContacts | None
+    contacts: metrics.EpisodeContacts | None
     points: tuple[Point3 | None, ...]
     pointed: Mapping[str, str | None]
     effort: Mapping[str, float | None]
@@ -386,7 +382,7 @@ def _trial(line: Mapping[str, Any], noticeable: float) -> FinishedSample:
     contacts = None
     if (touched or "SR_telhop" in scores) and not isinstance(path, InvalidEpisode):
         metres = tuple(float(each["displacement"]) for each in touched)
-        contacts = EpisodeContacts(metres, len(path) - 1, noticeable)
+        contacts = metrics.EpisodeContacts(metres, len(path) - 1, noticeable)
     return FinishedSample(
         line["id"],
         Episode.model_validate(result["episode"]),

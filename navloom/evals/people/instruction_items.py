@@ -19,17 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from navloom.errors import NavloomError, UsageError
 from navloom.evals.navcraft.export import export_lines
 from navloom.evals.navigation.embodied_graph import recorded_graph
-from navloom.evals.people.rated_items import (
-    Note,
-    answer_places,
-    block_records,
-    examples_block,
-    iter_json_lines,
-    path_block,
-    path_rooms_block,
-    text_block,
-    view_blocks,
-)
+from navloom.evals.people import rated_items
 from navloom.evals.people.rating_form import RatingForm
 from navloom.evals.people.study_folder import RatedItem
 from navloom.evals.report.blocks import Block
@@ -85,7 +75,9 @@ class _InstructionLine(BaseModel):
     maker: Maker = "model"
 
 
-def read_instructions(source: str, *, seed: int, most: int, note: Note) -> list[Instruction]:
+def read_instructions(
+    source: str, *, seed: int, most: int, note: rated_items.Note
+) -> list[Instruction]:
     """Read or generate the instructions of a source.
 
     Args:
@@ -121,7 +113,7 @@ def _of_episode(episode: Episode, scene: Scene, author: str) -> Instruction:
     return Instruction(episode.id, scene, episode.instruction, episode.path, author, maker, episode)
 
 
-def _of_run(run: Path, note: Note) -> Iterator[Instruction]:
+def _of_run(run: Path, note: rated_items.Note) -> Iterator[Instruction]:
     said = read_run(run)
     kind, model = said.get("kind"), str((said.get("request") or {}).get("model") or run.name)
     if kind in ("single", "collab"):
@@ -150,9 +142,9 @@ def _of_run(run: Path, note: Note) -> Iterator[Instruction]:
             yield _of_episode(episode, scene, author)
 
 
-def _of_file(path: Path, note: Note) -> Iterator[Instruction]:
+def _of_file(path: Path, note: rated_items.Note) -> Iterator[Instruction]:
     names = SceneLookup(None)
-    for number, line in iter_json_lines(path, note):
+    for number, line in rated_items.iter_json_lines(path, note):
         if "phase_1" in line:
             model = str((line.get("navloom") or {}).get("model") or path.stem)
             yield from _of_task(line, names.load, model, note)
@@ -170,7 +162,7 @@ def _of_file(path: Path, note: Note) -> Iterator[Instruction]:
 
 
 def _of_task(
-    line: Mapping[str, Any], load: Callable[[str], Scene], model: str, note: Note
+    line: Mapping[str, Any], load: Callable[[str], Scene], model: str, note: rated_items.Note
 ) -> Iterator[Instruction]:
     """Yield robot_1's instruction of a NavCraft task, with its own path."""
     from navloom.evals.navcraft.relay_map import build_relay_task
@@ -190,10 +182,10 @@ def _of_task(
 
 def _blocks(form: RatingForm, one: Instruction, examples: Block | None = None) -> list[Block]:
     made: dict[str, Callable[[], list[Block]]] = {
-        "instruction": lambda: [text_block(one.text)],
-        "path": lambda: [path_block(one.scene, one.path)],
-        "rooms": lambda: [path_rooms_block(one.scene, one.path)] if one.path else [],
-        "views": lambda: view_blocks(one.scene, one.path),
+        "instruction": lambda: [rated_items.text_block(one.text)],
+        "path": lambda: [rated_items.path_block(one.scene, one.path)],
+        "rooms": lambda: [rated_items.path_rooms_block(one.scene, one.path)] if one.path else [],
+        "views": lambda: rated_items.view_blocks(one.scene, one.path),
         "examples": lambda: [examples] if examples else [],
     }
     return [block for part in form.shows for block in made[part]()]
@@ -205,8 +197,8 @@ def instruction_items(form: RatingForm, said: Sequence[Instruction]) -> Iterator
         yield RatedItem(
             id=f"i{number:04}",
             scene=one.scene.uri,
-            blocks=block_records(_blocks(form, one)),
-            places=answer_places(one.scene, form),
+            blocks=rated_items.block_records(_blocks(form, one)),
+            places=rated_items.answer_places(one.scene, form),
             tags=_tags(one),
         )
 
@@ -250,7 +242,7 @@ def authorship_items(
     told = [
         (f"Writer {n}", [one.text for one in shown[author]]) for n, author in enumerate(authors, 1)
     ]
-    examples = examples_block(told)
+    examples = rated_items.examples_block(told)
     asked = [one for author in authors for one in by[author][_EXAMPLES:]]
     lots.shuffle(asked)
     for number, one in enumerate(asked):
@@ -258,14 +250,16 @@ def authorship_items(
         yield RatedItem(
             id=f"i{number:04}",
             scene=one.scene.uri,
-            blocks=block_records(_blocks(form, one, examples)),
-            places=answer_places(one.scene, form),
+            blocks=rated_items.block_records(_blocks(form, one, examples)),
+            places=rated_items.answer_places(one.scene, form),
             references={"truth": truth},
             tags=_tags(one),
         )
 
 
-def walk_items(form: RatingForm, said: Sequence[Instruction], note: Note) -> Iterator[RatedItem]:
+def walk_items(
+    form: RatingForm, said: Sequence[Instruction], note: rated_items.Note
+) -> Iterator[RatedItem]:
     """Make items of episodes to walk; raters see the instruction, the server has the rest."""
     can_be_walked = load_plugin("navloom.walks", "fits", "A study of walks", UsageError)
     number = 0
@@ -281,7 +275,7 @@ def walk_items(form: RatingForm, said: Sequence[Instruction], note: Note) -> Ite
             id=f"i{number:04}",
             page="walk",
             scene=one.scene.uri,
-            blocks=block_records(_blocks(form, one)),
+            blocks=rated_items.block_records(_blocks(form, one)),
             tags=_tags(one),
             task={"episode": episode.model_dump(mode="json")},
         )

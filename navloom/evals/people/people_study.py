@@ -15,35 +15,20 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import RunError, UsageError
+from navloom.evals.people import rated_items, study_folder
 from navloom.evals.people.instruction_items import (
     authorship_items,
     instruction_items,
     read_instructions,
     walk_items,
 )
-from navloom.evals.people.rated_items import (
-    grade_form,
-    grade_items,
-    read_judge_run,
-    read_relays,
-    relay_items,
-)
 from navloom.evals.people.rating_form import RatingForm
-from navloom.evals.people.study_folder import (
-    MOST_ITEMS,
-    PeopleStudy,
-    RatedItem,
-    Rater,
-    is_people_study,
-    read_people_study,
-    write_people_study,
-)
 from navloom.files import check_writable
 
 
 def assign_items(
-    items: Sequence[RatedItem], names: Sequence[str], form: RatingForm, seed: int
-) -> tuple[tuple[Rater, ...], int]:
+    items: Sequence[study_folder.RatedItem], names: Sequence[str], form: RatingForm, seed: int
+) -> tuple[tuple[study_folder.Rater, ...], int]:
     """Assign items to raters.
 
     Args:
@@ -59,7 +44,7 @@ def assign_items(
     lots = random.Random(seed)
     wanted = min(form.overlap, len(names))
     room = form.each if form.each is not None else len(items)
-    dealt: dict[str, list[RatedItem]] = {name: [] for name in names}
+    dealt: dict[str, list[study_folder.RatedItem]] = {name: [] for name in names}
     homes: dict[str, set[str]] = defaultdict(set)
     lacking = 0
     for item in lots.sample(list(items), len(items)):
@@ -76,7 +61,7 @@ def assign_items(
     raters = []
     for name, mine in dealt.items():
         lots.shuffle(mine)
-        raters.append(Rater(name=name, items=tuple(each.id for each in mine)))
+        raters.append(study_folder.Rater(name=name, items=tuple(each.id for each in mine)))
     return tuple(raters), lacking
 
 
@@ -94,7 +79,7 @@ def prepare_study(
     n: int | None = None,
     seed: int = 0,
     note: Note = lambda _: None,
-) -> PeopleStudy:
+) -> study_folder.PeopleStudy:
     """Create a people study, or read an existing one with the same request.
 
     Args:
@@ -117,8 +102,8 @@ def prepare_study(
         "n": n,
         "seed": seed,
     }
-    if is_people_study(out):
-        people = read_people_study(out)
+    if study_folder.is_people_study(out):
+        people = study_folder.read_people_study(out)
         if people.file.request != asked:
             was = people.file.request
             differs = next((key for key in asked if was.get(key) != asked[key]), "form")
@@ -129,11 +114,13 @@ def prepare_study(
         return people
     check_writable(out, folder=True)
     # Generate as many instructions as the raters can rate.
-    most = n or min(MOST_ITEMS, (form.each or 0) * raters // min(form.overlap, raters) or MADE)
+    most = n or min(
+        study_folder.MOST_ITEMS, (form.each or 0) * raters // min(form.overlap, raters) or MADE
+    )
     form, found = _items(form, sources, n, most, seed, note)
-    chosen = list(islice(found, MOST_ITEMS + 1))
-    if len(chosen) > MOST_ITEMS:
-        raise UsageError(f"over {MOST_ITEMS:,} items: take fewer with --n")
+    chosen = list(islice(found, study_folder.MOST_ITEMS + 1))
+    if len(chosen) > study_folder.MOST_ITEMS:
+        raise UsageError(f"over {study_folder.MOST_ITEMS:,} items: take fewer with --n")
     names = [f"rater-{number:0{len(str(raters))}}" for number in range(1, raters + 1)]
     dealt, lacking = assign_items(chosen, names, form, seed)
     if lacking:
@@ -147,12 +134,12 @@ def prepare_study(
             " few; take fewer --raters or more items"
         )
     out.mkdir(parents=True, exist_ok=True)
-    return write_people_study(out, form, chosen, dealt, seed=seed, request=asked)
+    return study_folder.write_people_study(out, form, chosen, dealt, seed=seed, request=asked)
 
 
 def _items(
     form: RatingForm, sources: Sequence[str], n: int | None, most: int, seed: int, note: Note
-) -> tuple[RatingForm, Iterator[RatedItem]]:
+) -> tuple[RatingForm, Iterator[study_folder.RatedItem]]:
     """Return the form as it is asked, and the items, drawn at random if ``n`` is given."""
 
     def drawn(every: Sequence[Any]) -> list[Any]:
@@ -171,10 +158,12 @@ def _items(
         raise UsageError(f"{len(sources)} sources: a study of {form.items} takes one")
     (source,) = sources
     if form.items == "grades":
-        told, lines = read_judge_run(Path(source))
-        return grade_form(form, told), grade_items(told, drawn(lines), note)
+        told, lines = rated_items.read_judge_run(Path(source))
+        return rated_items.grade_form(form, told), rated_items.grade_items(told, drawn(lines), note)
     if form.items == "relays":
-        return form, relay_items(form, drawn(read_relays(source, note)), note)
+        return form, rated_items.relay_items(
+            form, drawn(rated_items.read_relays(source, note)), note
+        )
     said = told_of(source, most)
     if form.items == "walks":
         return form, walk_items(form, drawn(said), note)

@@ -28,18 +28,7 @@ from navloom.evals.navcraft.export import export_lines
 from navloom.evals.navcraft.relay_map import build_relay_task
 from navloom.evals.people.rating_form import Answer, FormOption, FormQuestion, RatingForm
 from navloom.evals.people.study_folder import RatedItem
-from navloom.evals.report.blocks import (
-    Block,
-    Grid,
-    MapMark,
-    MapRoute,
-    Picture,
-    Prose,
-    SceneMap,
-    Transcript,
-    Utterance,
-    block_to_json,
-)
+from navloom.evals.report import blocks as ui
 from navloom.evals.report.formatting import NOTHING, Table, encode_jpeg
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.run_scenes import load_run_scene, scene_rooms, viewpoints_on_plan
@@ -86,12 +75,12 @@ def iter_json_lines(path: Path, note: Note) -> Iterator[tuple[int, dict[str, Any
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
 
 
-def text_block(text: str, title: str = "Instruction") -> Prose:
+def text_block(text: str, title: str = "Instruction") -> ui.Prose:
     """Return the rated text as a block."""
-    return Prose(title=title, text=text)
+    return ui.Prose(title=title, text=text)
 
 
-def path_block(scene: Scene, path: Sequence[str]) -> SceneMap:
+def path_block(scene: Scene, path: Sequence[str]) -> ui.SceneMap:
     """Return a path on its plan, from start to goal, without viewpoints that the scene lacks.
 
     Args:
@@ -101,20 +90,20 @@ def path_block(scene: Scene, path: Sequence[str]) -> SceneMap:
     spots = viewpoints_on_plan(scene, path)
     marks = []
     if spots:
-        marks = [MapMark("start", spots[0]), MapMark("goal", spots[-1])]
-    route = (MapRoute("the way", "walk", spots),) if len(spots) > 1 else ()
-    return SceneMap(title="The way", scene=scene.uri, routes=route, marks=tuple(marks))
+        marks = [ui.MapMark("start", spots[0]), ui.MapMark("goal", spots[-1])]
+    route = (ui.MapRoute("the way", "walk", spots),) if len(spots) > 1 else ()
+    return ui.SceneMap(title="The way", scene=scene.uri, routes=route, marks=tuple(marks))
 
 
-def path_rooms_block(scene: Scene, path: Sequence[str]) -> Prose:
+def path_rooms_block(scene: Scene, path: Sequence[str]) -> ui.Prose:
     """Return the rooms along a path, in order, as text."""
     known = scene.viewpoint_by_id
     regions = (known[name].region for name in path if name in known)
     rooms = [to_words(each) for each, _ in groupby(regions) if each is not None]
-    return Prose(title="Rooms on the way", text=" → ".join(rooms) or "not known")
+    return ui.Prose(title="Rooms on the way", text=" → ".join(rooms) or "not known")
 
 
-def view_blocks(scene: Scene, path: Sequence[str]) -> list[Block]:
+def view_blocks(scene: Scene, path: Sequence[str]) -> list[ui.Block]:
     """Return views along a path, facing its next viewpoint; [] if the scene cannot be seen."""
     from navloom.sim.scene_images import render_panorama
 
@@ -123,7 +112,7 @@ def view_blocks(scene: Scene, path: Sequence[str]) -> list[Block]:
         return []
     places = sorted({0, len(known) // 2, len(known) - 1})[:_VIEWS]
     names = dict.fromkeys(places, "half-way") | {0: "at the start", places[-1]: "at the end"}
-    blocks: list[Block] = []
+    blocks: list[ui.Block] = []
     for place in places:
         here, there = known[min(place, len(known) - 2)], known[min(place, len(known) - 2) + 1]
         found = scene.viewpoint_by_id
@@ -133,11 +122,11 @@ def view_blocks(scene: Scene, path: Sequence[str]) -> list[Block]:
         except NavloomError:
             return []
         said = f"What is seen {names[place]}: to the left, in front, to the right and behind"
-        blocks.append(Picture(data=encode_jpeg(image, _WIDE), alt=said, note=f"{said}."))
+        blocks.append(ui.Picture(data=encode_jpeg(image, _WIDE), alt=said, note=f"{said}."))
     return blocks
 
 
-def rooms_block(scene: Scene) -> Grid:
+def rooms_block(scene: Scene) -> ui.Grid:
     """Return the room graph as models read it: neighbours and assets of each room."""
     rows = tuple(
         (
@@ -149,7 +138,7 @@ def rooms_block(scene: Scene) -> Grid:
         for room in scene_rooms(scene)
     )
     header = ("room", "floor", "leads to", "things to put something on, and others")
-    return Grid(Table("", "", header, rows, folded="The rooms in words"))
+    return ui.Grid(Table("", "", header, rows, folded="The rooms in words"))
 
 
 def answer_places(scene: Scene, form: RatingForm) -> dict[str, tuple[str, ...]]:
@@ -160,15 +149,15 @@ def answer_places(scene: Scene, form: RatingForm) -> dict[str, tuple[str, ...]]:
     return {room: tuple(names) for room, names in found if names}
 
 
-def examples_block(writers: Sequence[tuple[str, Iterable[str]]]) -> Transcript:
+def examples_block(writers: Sequence[tuple[str, Iterable[str]]]) -> ui.Transcript:
     """Return example texts of each writer."""
-    said = [Utterance(name, text) for name, texts in writers for text in texts]
-    return Transcript(title="Other texts of both", said=tuple(said))
+    said = [ui.Utterance(name, text) for name, texts in writers for text in texts]
+    return ui.Transcript(title="Other texts of both", said=tuple(said))
 
 
-def block_records(blocks: Iterable[Block]) -> tuple[dict[str, Any], ...]:
+def block_records(blocks: Iterable[ui.Block]) -> tuple[dict[str, Any], ...]:
     """Return blocks as the JSON that an item stores."""
-    return tuple(block_to_json(each) for each in blocks)
+    return tuple(ui.block_to_json(each) for each in blocks)
 
 
 _REASONS = ("judge_reasoning", "calibrate_reasoning", "calibrate_injections")
@@ -257,7 +246,7 @@ def grade_items(
         number += 1
 
 
-def _shown(kind: str, line: Mapping[str, Any]) -> Iterator[Block]:
+def _shown(kind: str, line: Mapping[str, Any]) -> Iterator[ui.Block]:
     """Yield what the judge was shown, without lines meant for models."""
     if kind in _PAIRS:
         for key in ("a", "b"):
@@ -268,7 +257,7 @@ def _shown(kind: str, line: Mapping[str, Any]) -> Iterator[Block]:
     prompt = result.get("prompt") if isinstance(result, Mapping) else None
     if isinstance(prompt, list) and prompt and isinstance(prompt[-1], str):
         text = _ASIDE.sub("", prompt[-1]).strip()[:_MOST_TEXT]
-        yield Prose(title="What is to be graded", text=text, exact=True)
+        yield ui.Prose(title="What is to be graded", text=text, exact=True)
 
 
 def _known(
@@ -368,7 +357,7 @@ def relay_items(
 def _item(name: str, form: RatingForm, task: RelayTask, line: Mapping[str, Any]) -> RatedItem:
     plan, rest = line["phase_2"], line.get("navloom") or {}
     helper = str(plan["Collaborative robot start region"]["robot_2"])
-    made: dict[str, Callable[[], Block]] = {
+    made: dict[str, Callable[[], ui.Block]] = {
         "task": lambda: _errand(task, helper),
         "rules": _rules,
         "plan": lambda: _map(task, helper),
@@ -417,23 +406,23 @@ def _optima(task: RelayTask, helper: str) -> dict[str, dict[str, Answer]]:
     return found
 
 
-def _errand(task: RelayTask, helper: str) -> Prose:
+def _errand(task: RelayTask, helper: str) -> ui.Prose:
     thing, end = to_words(task.object_item.name), to_words(task.end_item.name)
     start, there = to_words(task.start_region), to_words(task.target_region)
-    return Prose(
+    return ui.Prose(
         title="The errand",
         text=f"Take the {thing} from {there} to the {end} in {to_words(task.end_region)}."
         f" Robot 1 starts in {start}, robot 2 in {to_words(helper)}.",
     )
 
 
-def _rules() -> Transcript:
+def _rules() -> ui.Transcript:
     note = "Both robots are equally fast. The thing is put down at the place in between."
-    said = tuple(Utterance(name, text) for name, text in RULES)
-    return Transcript(title="Two ways to share it", said=said, note=note)
+    said = tuple(ui.Utterance(name, text) for name, text in RULES)
+    return ui.Transcript(title="Two ways to share it", said=said, note=note)
 
 
-def _map(task: RelayTask, helper: str) -> SceneMap:
+def _map(task: RelayTask, helper: str) -> ui.SceneMap:
     anchors = (
         ("start_1", task.start_anchor, ""),
         ("start_2", task.helpers[helper].anchor, ""),
@@ -441,8 +430,8 @@ def _map(task: RelayTask, helper: str) -> SceneMap:
         ("end", task.end_anchor, to_words(task.end_item.name)),
     )
     marks = tuple(
-        MapMark(kind, plan_position(task.scene, anchor.node), label)
+        ui.MapMark(kind, plan_position(task.scene, anchor.node), label)
         for kind, anchor, label in anchors
         if anchor is not None
     )
-    return SceneMap(title="The home from above", scene=task.scene.uri, marks=marks)
+    return ui.SceneMap(title="The home from above", scene=task.scene.uri, marks=marks)

@@ -10,38 +10,8 @@ from typing import Any
 
 from navloom.errors import NavloomError
 from navloom.evals.navigation.scores import RunScores, metric_cell, start_scores
-from navloom.evals.people.question_results import (
-    LEAST_ITEMS,
-    WITHIN_SHARE,
-    WITHIN_STEPS,
-    MajorityScore,
-    QuestionAnswers,
-    QuestionResult,
-    RaterHabits,
-    collect_answers,
-    rater_habits,
-    score_question,
-)
-from navloom.evals.people.study_folder import (
-    BY_LOT,
-    ITEMS,
-    PEOPLE,
-    RATINGS,
-    WALKS,
-    PeopleStudy,
-    is_people_study,
-    read_people_study,
-)
-from navloom.evals.report.blocks import (
-    Bars,
-    Block,
-    Fact,
-    Facts,
-    Grid,
-    Prose,
-    Segment,
-    sample_address,
-)
+from navloom.evals.people import question_results, study_folder
+from navloom.evals.report import blocks as ui
 from navloom.evals.report.formatting import (
     NOTHING,
     Table,
@@ -59,7 +29,7 @@ _MOST_PAIRS = 200
 _INTERVALS = "Brackets: 95 % intervals, by bootstrap over items."
 
 
-def agreement_table(questions: Sequence[QuestionResult]) -> Table:
+def agreement_table(questions: Sequence[question_results.QuestionResult]) -> Table:
     """Return the agreement table, one row for each question."""
     rows = []
     for each in questions:
@@ -92,7 +62,7 @@ def agreement_table(questions: Sequence[QuestionResult]) -> Table:
     return Table("How far people agree", note, header, tuple(rows))
 
 
-def mean_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
+def mean_tables(questions: Sequence[question_results.QuestionResult]) -> Iterator[Table]:
     """Yield the table of means of scales, over all items and by tag."""
     scales = [each for each in questions if each.means and each.agreed.answers]
     groups = dict.fromkeys(group for each in scales for group in each.means)
@@ -111,7 +81,7 @@ def mean_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
     yield Table("Means of scales", _INTERVALS, header, tuple(rows))
 
 
-def cohen_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
+def cohen_tables(questions: Sequence[question_results.QuestionResult]) -> Iterator[Table]:
     """Yield the table of Cohen's kappa for each two raters who share an item."""
     rows = [
         (f"{one} and {two}", each.name, str(each.agreed.shared[one, two]), kappa.coefficient)
@@ -126,7 +96,7 @@ def cohen_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
         yield Table(title, note, header, tuple(rows[:_MOST_PAIRS]), folded=folded)
 
 
-def judge_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
+def judge_tables(questions: Sequence[question_results.QuestionResult]) -> Iterator[Table]:
     """Yield tables that compare each judge with all people, and with each person."""
     note = (
         f"{_INTERVALS} Against all: with the majority of all people; ties have none. Then each"
@@ -134,8 +104,8 @@ def judge_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
         " of the others, the same for both; where they have none, nothing is. Of a scale it is the"
         " others' median, and what counts is steps away from it: less is better. Better or worse:"
         " the interval of the difference does not reach 0. As good: all of it is within"
-        f" {100 * WITHIN_SHARE:g} % or {WITHIN_STEPS:g} steps. Else, and with fewer than"
-        f" {LEAST_ITEMS} items, the study cannot tell."
+        f" {100 * question_results.WITHIN_SHARE:g} % or {question_results.WITHIN_STEPS:g} steps."
+        f" Else, and with fewer than {question_results.LEAST_ITEMS} items, the study cannot tell."
     )
     header = (
         *("who", "question", "items", "against all", "ties", "against the others"),
@@ -155,7 +125,7 @@ def judge_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
     yield from _person_tables(questions)
 
 
-def _person_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
+def _person_tables(questions: Sequence[question_results.QuestionResult]) -> Iterator[Table]:
     rows = []
     for each in questions:
         for name, person in each.persons.items():
@@ -175,16 +145,18 @@ def _person_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
         yield Table(title, note, header, tuple(rows), folded=folded)
 
 
-def _against(each: QuestionResult, held: MajorityScore) -> tuple[str, str, str]:
+def _against(
+    each: question_results.QuestionResult, held: question_results.MajorityScore
+) -> tuple[str, str, str]:
     return str(held.answers), str(held.ties), _mean(each, held.mean)
 
 
-def _mean(each: QuestionResult, mean: Any) -> str:
+def _mean(each: question_results.QuestionResult, mean: Any) -> str:
     """Format a share, or a distance in steps."""
     return with_interval(mean.value, mean.interval, 2) if each.steps else str(mean)
 
 
-def _signed(each: QuestionResult, mean: Any) -> str:
+def _signed(each: question_results.QuestionResult, mean: Any) -> str:
     if mean.value is None:
         return NOTHING
     scale, digits = (1, 2) if each.steps else (100, 1)
@@ -193,7 +165,7 @@ def _signed(each: QuestionResult, mean: Any) -> str:
     return f"{said} [{', '.join(ends)}]" if ends else said
 
 
-def chance_tables(questions: Sequence[QuestionResult]) -> Iterator[Table]:
+def chance_tables(questions: Sequence[question_results.QuestionResult]) -> Iterator[Table]:
     """Yield the table of accuracies tested against guessing."""
     rows = [
         (each.name, one.who, rate_cell(one.right), percent(one.guess), _p(one.p))
@@ -214,7 +186,7 @@ def _p(p: float) -> str:
     return "under 0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
-def disputed_table(questions: Sequence[QuestionResult]) -> Table:
+def disputed_table(questions: Sequence[question_results.QuestionResult]) -> Table:
     """Return the table of items that people disagree on most, over all questions."""
     every = sorted(
         (one for each in questions for one in each.apart),
@@ -234,7 +206,7 @@ def disputed_table(questions: Sequence[QuestionResult]) -> Table:
     return Table("Items that people differ on most", note, header, tuple(rows))
 
 
-def rater_table(raters: Sequence[RaterHabits]) -> Table:
+def rater_table(raters: Sequence[question_results.RaterHabits]) -> Table:
     """Return the table of raters."""
     rows = tuple(
         (
@@ -259,13 +231,13 @@ def rater_table(raters: Sequence[RaterHabits]) -> Table:
 _SHOWN = ("SR", "OSR", "SPL", "nDTW", "NE", "TL")
 
 
-def walk_table(people: PeopleStudy) -> Table | None:
+def walk_table(people: study_folder.PeopleStudy) -> Table | None:
     """Return the table of walk scores: people, each rater, blind picks, agent; None without.
 
     Raises:
         RunError: a run of the study is broken.
     """
-    run = people.path / WALKS
+    run = people.path / study_folder.WALKS
     lines = read_samples(run) if (run / "run.json").is_file() else []
     if not lines:
         return None
@@ -276,7 +248,7 @@ def walk_table(people: PeopleStudy) -> Table | None:
     if len(raters) > 1:
         mine = ([line for line in lines if line["rater"] == rater] for rater in raters)
         found += [(rater, _scores(asked, some)) for rater, some in zip(raters, mine, strict=True)]
-    found += _run_row(people.path / BY_LOT, "blind picks", walked)
+    found += _run_row(people.path / study_folder.BY_LOT, "blind picks", walked)
     source = Path(str(people.file.request.get("sources", [""])[0]))
     found += _run_row(source, "", episodes)
     note = (
@@ -328,10 +300,10 @@ class PeopleResults:
         strange: number of answers that are invalid for the form.
     """
 
-    people: PeopleStudy
-    asked: tuple[QuestionAnswers, ...]
-    questions: tuple[QuestionResult, ...]
-    raters: tuple[RaterHabits, ...]
+    people: study_folder.PeopleStudy
+    asked: tuple[question_results.QuestionAnswers, ...]
+    questions: tuple[question_results.QuestionResult, ...]
+    raters: tuple[question_results.RaterHabits, ...]
     strange: int
 
     @property
@@ -356,21 +328,22 @@ class PeopleResults:
         }
 
 
-def people_results(people: PeopleStudy | Path) -> PeopleResults:
+def people_results(people: study_folder.PeopleStudy | Path) -> PeopleResults:
     """Compute the results of a study so far.
 
     Raises:
         RunError: it is no study, or a file of it is broken.
     """
-    people = read_people_study(people) if isinstance(people, Path) else people
-    questions, strange = collect_answers(people)
+    people = study_folder.read_people_study(people) if isinstance(people, Path) else people
+    questions, strange = question_results.collect_answers(people)
     return PeopleResults(
         people=people,
         asked=tuple(questions),
         questions=tuple(
-            score_question(each, people.items, seed=people.file.seed) for each in questions
+            question_results.score_question(each, people.items, seed=people.file.seed)
+            for each in questions
         ),
-        raters=tuple(rater_habits(people, questions)),
+        raters=tuple(question_results.rater_habits(people, questions)),
         strange=strange,
     )
 
@@ -380,52 +353,52 @@ def _left(found: PeopleResults) -> int:
     return sum(each.asked - each.answered - each.skipped for each in taking_part)
 
 
-def walk_blocks(found: PeopleResults) -> list[Block]:
+def walk_blocks(found: PeopleResults) -> list[ui.Block]:
     """Return the walk scores as blocks."""
     table = walk_table(found.people)
     if table is None:
-        return [Prose(text="Nobody has walked to an end yet.", tone="quiet")]
-    return [Grid(table)]
+        return [ui.Prose(text="Nobody has walked to an end yet.", tone="quiet")]
+    return [ui.Grid(table)]
 
 
-def agreement_blocks(found: PeopleResults) -> list[Block]:
+def agreement_blocks(found: PeopleResults) -> list[ui.Block]:
     """Return the agreement of people as blocks: counts, table by question, bars, means."""
     if not found.answered or not found.questions:
         text = (
             "The form asks nothing that is counted." if found.answered else "Nobody has answered."
         )
-        return [_counts(found), Prose(text=text, tone="quiet")]
-    blocks: list[Block] = [_counts(found), Grid(agreement_table(found.questions))]
+        return [_counts(found), ui.Prose(text=text, tone="quiet")]
+    blocks: list[ui.Block] = [_counts(found), ui.Grid(agreement_table(found.questions))]
     alike = [(each.name, _pairs(each)) for each in found.questions if each.agreed.paired]
     if alike:
         note = "Pairs of people who answered the same item."
-        blocks.append(Bars(title="Do two people say the same?", note=note, bars=tuple(alike)))
+        blocks.append(ui.Bars(title="Do two people say the same?", note=note, bars=tuple(alike)))
     said = [(each.name, _counted(each)) for each in found.questions if len(each.counts) <= _SCALE]
-    blocks += [Bars(title="What was said", bars=tuple(said), unit="answers")] if said else []
+    blocks += [ui.Bars(title="What was said", bars=tuple(said), unit="answers")] if said else []
     tables = (*mean_tables(found.questions), *cohen_tables(found.questions))
-    blocks += [*map(Grid, tables)]
+    blocks += [*map(ui.Grid, tables)]
     return blocks
 
 
-def judge_blocks(found: PeopleResults) -> list[Block]:
+def judge_blocks(found: PeopleResults) -> list[ui.Block]:
     """Return comparisons of judges with people, and of people with chance, as blocks."""
     known = any(each.beside for each in found.questions)
     tables = [*judge_tables(found.questions)] if known else []
     tables += chance_tables(found.questions)
     if not tables:
         text = "Of no item that was answered is known what anybody else says: no judge, no truth."
-        return [Prose(text=text, tone="quiet")]
-    return [*map(Grid, tables)]
+        return [ui.Prose(text=text, tone="quiet")]
+    return [*map(ui.Grid, tables)]
 
 
-def disputed_blocks(found: PeopleResults) -> list[Block]:
+def disputed_blocks(found: PeopleResults) -> list[ui.Block]:
     """Return the items that people disagree on most; each row links to its item."""
     table = disputed_table(found.questions)
-    to = tuple(sample_address(each[0]) for each in table.rows)
-    return [Grid(table, to=to)]
+    to = tuple(ui.sample_address(each[0]) for each in table.rows)
+    return [ui.Grid(table, to=to)]
 
 
-RESULTS: Mapping[str, Callable[[PeopleResults], list[Block]]] = {
+RESULTS: Mapping[str, Callable[[PeopleResults], list[ui.Block]]] = {
     "walks": walk_blocks,
     "agreement": agreement_blocks,
     "judge": judge_blocks,
@@ -434,29 +407,29 @@ RESULTS: Mapping[str, Callable[[PeopleResults], list[Block]]] = {
 """Blocks of results, by name."""
 
 
-def _counts(found: PeopleResults) -> Facts:
+def _counts(found: PeopleResults) -> ui.Facts:
     raters = found.raters
     began = sum(each.answered + each.skipped > 0 for each in raters)
     facts = [
-        Fact("raters", f"{began} of {len(raters)}", note="have begun"),
-        Fact("items", str(len(found.people.items))),
-        Fact("answered", str(found.answered), note="an item by a rater"),
-        Fact("skipped", str(sum(each.skipped for each in raters))),
-        Fact("left", str(_left(found))),
-        Fact("withdrawn", str(sum(each.withdrawn for each in raters)), note="raters"),
+        ui.Fact("raters", f"{began} of {len(raters)}", note="have begun"),
+        ui.Fact("items", str(len(found.people.items))),
+        ui.Fact("answered", str(found.answered), note="an item by a rater"),
+        ui.Fact("skipped", str(sum(each.skipped for each in raters))),
+        ui.Fact("left", str(_left(found))),
+        ui.Fact("withdrawn", str(sum(each.withdrawn for each in raters)), note="raters"),
     ]
     if found.strange:
-        facts.append(Fact("no answers of this form", str(found.strange), tone="bad"))
-    return Facts(title=found.people.form.title, facts=tuple(facts))
+        facts.append(ui.Fact("no answers of this form", str(found.strange), tone="bad"))
+    return ui.Facts(title=found.people.form.title, facts=tuple(facts))
 
 
-def _pairs(each: QuestionResult) -> tuple[Segment, ...]:
+def _pairs(each: question_results.QuestionResult) -> tuple[ui.Segment, ...]:
     alike, pairs = each.pairs
-    return Segment("the same", alike), Segment("another", pairs - alike)
+    return ui.Segment("the same", alike), ui.Segment("another", pairs - alike)
 
 
-def _counted(each: QuestionResult) -> tuple[Segment, ...]:
-    return tuple(Segment(str(value), many) for value, many in each.counts.items())
+def _counted(each: question_results.QuestionResult) -> tuple[ui.Segment, ...]:
+    return tuple(ui.Segment(str(value), many) for value, many in each.counts.items())
 
 
 def write_people_report(folder: Path, out: Path) -> CommandOutput:
@@ -472,10 +445,10 @@ def write_people_report(folder: Path, out: Path) -> CommandOutput:
     found = people_results(folder)
     title, held = found.people.form.title, found.questions
     walks = walk_blocks(found) if found.people.form.items == "walks" else []
-    tables = [Grid(disputed_table(held)), Grid(rater_table(found.raters))]
+    tables = [ui.Grid(disputed_table(held)), ui.Grid(rater_table(found.raters))]
     blocks = [*walks, *agreement_blocks(found), *judge_blocks(found), *tables]
     # A document begins with its title and the counts.
-    counted = next(each for each in blocks if isinstance(each, Facts))
+    counted = next(each for each in blocks if isinstance(each, ui.Facts))
     told = [counted, *(each for each in blocks if each is not counted)]
     kept = SavedReport(title=title, blocks=tuple(blocks))
     files = [write_markdown(out, told), save_report(out, kept)]
@@ -495,7 +468,9 @@ def find_studies(run: Path) -> tuple[Path, ...]:
             folders = sorted(each for each in place.iterdir() if each.is_dir())[:_MOST_FOLDERS]
         except OSError:
             continue
-        found += [each for each in folders if is_people_study(each) and _is_over(each, run)]
+        found += [
+            each for each in folders if study_folder.is_people_study(each) and _is_over(each, run)
+        ]
     return tuple(dict.fromkeys(found))[:_MOST_STUDIES]
 
 
@@ -512,7 +487,7 @@ def _is_over(folder: Path, run: Path) -> bool:
 def file_stamps(folder: Path) -> tuple[Any, ...]:
     """Return sizes and times of a study's files, as a cache key that changes with each answer."""
     found = []
-    for name in (PEOPLE, ITEMS, RATINGS):
+    for name in (study_folder.PEOPLE, study_folder.ITEMS, study_folder.RATINGS):
         try:
             said = (folder / name).stat()
         except OSError:
@@ -523,9 +498,9 @@ def file_stamps(folder: Path) -> tuple[Any, ...]:
 
 
 @lru_cache(maxsize=8)
-def _read(folder: Path, state: tuple[Any, ...]) -> PeopleStudy:
+def _read(folder: Path, state: tuple[Any, ...]) -> study_folder.PeopleStudy:
     del state
-    return read_people_study(folder)
+    return study_folder.read_people_study(folder)
 
 
 @lru_cache(maxsize=4)
@@ -542,29 +517,31 @@ def cached_results(folder: Path) -> PeopleResults:
     return _results(folder, file_stamps(folder))
 
 
-def run_blocks(run: Path) -> list[Block]:
+def run_blocks(run: Path) -> list[ui.Block]:
     """Return agreement and judge comparisons of all people studies over a run."""
-    blocks: list[Block] = []
+    blocks: list[ui.Block] = []
     for folder in find_studies(run):
         held = cached_results(folder)
-        blocks.append(Prose(title=f"People: {held.people.form.title}", text=f"From {folder.name}."))
-        blocks += [Grid(agreement_table(held.questions))]
-        blocks += [*map(Grid, judge_tables(held.questions))]
+        blocks.append(
+            ui.Prose(title=f"People: {held.people.form.title}", text=f"From {folder.name}.")
+        )
+        blocks += [ui.Grid(agreement_table(held.questions))]
+        blocks += [*map(ui.Grid, judge_tables(held.questions))]
     return blocks
 
 
-def sample_blocks(run: Path, sample: str) -> list[Block]:
+def sample_blocks(run: Path, sample: str) -> list[ui.Block]:
     """Return people's answers about one sample, beside known values; [] without any."""
     found = []
     for folder in find_studies(run):
         people = _read(folder, file_stamps(folder))
         names = [name for name, item in people.items.items() if item.tags.get(OF) == sample]
-        found += [Grid(_said(people, folder, name)) for name in names]
+        found += [ui.Grid(_said(people, folder, name)) for name in names]
     return list(found)
 
 
-def _said(people: PeopleStudy, folder: Path, name: str) -> Table:
-    questions, _ = collect_answers(people)
+def _said(people: study_folder.PeopleStudy, folder: Path, name: str) -> Table:
+    questions, _ = question_results.collect_answers(people)
     rows = []
     for each in questions:
         said = [value for (_, item), value in each.said.items() if item == name]

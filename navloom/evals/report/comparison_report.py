@@ -12,35 +12,10 @@ from urllib.parse import quote
 import numpy as np
 
 from navloom.errors import RunError
-from navloom.evals.report.blocks import (
-    Block,
-    Columns,
-    Dot,
-    Fact,
-    Facts,
-    Grid,
-    Line,
-    Pairing,
-    Prose,
-    SampleDetail,
-    Scatter,
-    Variants,
-    column_meaning,
-    meanings_grid,
-)
+from navloom.evals.report import blocks as ui
+from navloom.evals.report import run_comparison
 from navloom.evals.report.formatting import NOTHING, Table, run_labels
 from navloom.evals.report.intervals import record_matrix
-from navloom.evals.report.run_comparison import (
-    GROUPS,
-    ComparedSample,
-    Comparison,
-    PairedMetric,
-    check_same_sample,
-    compare_line,
-    compare_runs,
-    pairing_of,
-    shared_scores,
-)
 from navloom.evals.run_folder import iter_samples, read_run
 from navloom.evals.run_kinds import kind_of
 
@@ -49,7 +24,7 @@ _MOST_ROWS = 100
 """Maximum number of pairs listed in each group."""
 
 
-def comparison_blocks(a: Path | str, b: Path | str) -> list[Block]:
+def comparison_blocks(a: Path | str, b: Path | str) -> list[ui.Block]:
     """Compare two runs in blocks: counts, differences, scatter plots, list of pairs.
 
     Addresses are ``pair/ID``.
@@ -57,32 +32,32 @@ def comparison_blocks(a: Path | str, b: Path | str) -> list[Block]:
     Raises:
         RunError: as :func:`compare_runs`.
     """
-    found = compare_runs(a, b)
+    found = run_comparison.compare_runs(a, b)
     # A page may be shared: it has the runs' names, not their paths.
     first, second = run_labels([a, b])
     found = replace(found, a=first, b=second)
     differences, who = found.tables()
     facts = (
-        Fact("pairs", f"{found.pairs:,}", note="by sample id"),
-        Fact("A alone has", f"{found.unpaired_a:,}", note="samples without a pair"),
-        Fact("B alone has", f"{found.unpaired_b:,}", note="samples without a pair"),
+        ui.Fact("pairs", f"{found.pairs:,}", note="by sample id"),
+        ui.Fact("A alone has", f"{found.unpaired_a:,}", note="samples without a pair"),
+        ui.Fact("B alone has", f"{found.unpaired_b:,}", note="samples without a pair"),
     )
-    blocks: list[Block] = [Prose(text=_verdict(found), title="In a sentence")]
-    blocks.append(Facts(facts=facts, note=f"A: {found.a}. B: {found.b}."))
+    blocks: list[ui.Block] = [ui.Prose(text=_verdict(found), title="In a sentence")]
+    blocks.append(ui.Facts(facts=facts, note=f"A: {found.a}. B: {found.b}."))
     groups = _groups(found)
     if groups:
         blocks.append(_counts(found, groups))
-    blocks.append(Grid(differences))
+    blocks.append(ui.Grid(differences))
     if who.rows:
-        blocks.append(Grid(who))
+        blocks.append(ui.Grid(who))
     # In a separate column, since `navloom compare` prints the grids outside of columns.
-    blocks.append(Columns(columns=((_meanings(a, found.names),),)))
+    blocks.append(ui.Columns(columns=((_meanings(a, found.names),),)))
     blocks += [_scatter(found, name) for name in found.pairing.drawn if name in found.names]
     blocks.append(_listed(found, groups))
     return blocks
 
 
-def _verdict(found: Comparison) -> str:
+def _verdict(found: run_comparison.Comparison) -> str:
     """Summarise in which scores each run is significantly better.
 
     Less effort is no merit of a run that succeeds significantly less: it may just have given up.
@@ -113,7 +88,7 @@ def _verdict(found: Comparison) -> str:
     return f"{told} {best.metric}: {a} in A ({found.a}), {b} in B ({found.b})."
 
 
-def _success(found: Comparison) -> PairedMetric | None:
+def _success(found: run_comparison.Comparison) -> run_comparison.PairedMetric | None:
     """Return the compared success score; None without one."""
     name = found.discordant[0].metric if found.discordant else ""
     if name in found.pairing.neither:
@@ -121,23 +96,23 @@ def _success(found: Comparison) -> PairedMetric | None:
     return next((each for each in found.metrics if each.metric == name), None)
 
 
-def _more(found: Comparison, best: PairedMetric, who: str) -> str:
+def _more(found: run_comparison.Comparison, best: run_comparison.PairedMetric, who: str) -> str:
     said = [found.pairing.spoken(best.metric, each) for each in (best.a, best.b)]
     own, other = said if who == "A" else reversed(said)
     return f"succeeds more ({best.metric} {own} against {other})"
 
 
-def _meanings(run: Path | str, names: Sequence[str]) -> Grid:
+def _meanings(run: Path | str, names: Sequence[str]) -> ui.Grid:
     """Make the table that explains the scores with help texts in the kind's columns."""
     said = {each.name: each for each in kind_of(run).columns(read_run(run)) if each.help}
-    return meanings_grid(column_meaning(said[name]) for name in names if name in said)
+    return ui.meanings_grid(ui.column_meaning(said[name]) for name in names if name in said)
 
 
 def _to(name: str) -> str:
     return f"pair/{quote(name, safe='')}"
 
 
-def _groups(found: Comparison) -> dict[str, Sequence[int]]:
+def _groups(found: run_comparison.Comparison) -> dict[str, Sequence[int]]:
     """Group pairs by which run succeeded, by the first success score; {} without one."""
     if not found.discordant:
         return {}
@@ -148,14 +123,14 @@ def _groups(found: Comparison) -> dict[str, Sequence[int]]:
     masks = (yes & too, yes & ~too & kept, too & ~yes & kept, ~yes & ~too & kept)
     return {
         name: [int(n) for n in np.flatnonzero(mask)]
-        for name, mask in zip(GROUPS, masks, strict=True)
+        for name, mask in zip(run_comparison.GROUPS, masks, strict=True)
     }
 
 
-def _counts(found: Comparison, groups: Mapping[str, Sequence[int]]) -> Facts:
+def _counts(found: run_comparison.Comparison, groups: Mapping[str, Sequence[int]]) -> ui.Facts:
     metric = found.discordant[0]
     facts = tuple(
-        Fact(
+        ui.Fact(
             name,
             f"{len(rows):,}",
             to=_to(found.ids[rows[0]]) if rows else "",
@@ -167,13 +142,13 @@ def _counts(found: Comparison, groups: Mapping[str, Sequence[int]]) -> Facts:
         f"{metric.metric} above 0, pair by pair; a click opens the first of them."
         f" McNemar's exact p: {metric.p:.3g}."
     )
-    return Facts(title="Who succeeded", facts=facts, note=note)
+    return ui.Facts(title="Who succeeded", facts=facts, note=note)
 
 
-def _scatter(found: Comparison, name: str) -> Scatter:
+def _scatter(found: run_comparison.Comparison, name: str) -> ui.Scatter:
     k, said = found.names.index(name), found.pairing.spoken
     dots = tuple(
-        Dot(
+        ui.Dot(
             float(a),
             float(b),
             f"{sample}: A {said(name, float(a), '')}, B {said(name, float(b), '')}",
@@ -185,7 +160,7 @@ def _scatter(found: Comparison, name: str) -> Scatter:
     better = "" if name in found.pairing.neither else "More is better."
     better = "Less is better." if name in found.pairing.less else better
     note = f"A dot {found.pairing.what}; on the line both are alike."
-    return Scatter(
+    return ui.Scatter(
         title=name,
         note=f"{note} {better}",
         x=f"{name} of A",
@@ -195,11 +170,11 @@ def _scatter(found: Comparison, name: str) -> Scatter:
     )
 
 
-def _listed(found: Comparison, groups: Mapping[str, Sequence[int]]) -> Variants:
+def _listed(found: run_comparison.Comparison, groups: Mapping[str, Sequence[int]]) -> ui.Variants:
     """List the pairs of each group, largest differences in the drawn scores first."""
     names = [name for name in found.pairing.drawn or found.names if name in found.names][:4]
     columns = [found.names.index(name) for name in names]
-    variants: list[tuple[str, tuple[Block, ...]]] = []
+    variants: list[tuple[str, tuple[ui.Block, ...]]] = []
     for group, rows in _opened_on(groups, found.pairs).items():
         ordered = sorted(rows, key=lambda n: _apart(found, n, columns))
         shown = ordered[:_MOST_ROWS]
@@ -209,10 +184,10 @@ def _listed(found: Comparison, groups: Mapping[str, Sequence[int]]) -> Variants:
         if len(ordered) > len(shown):
             note += f" The first {len(shown)} of {len(ordered):,}."
         table = Table("", note, header, cells)
-        block = Grid(table, to=tuple(_to(found.ids[n]) for n in shown))
-        body: Block = block if shown else Prose(text="No pair.", tone="quiet")
+        block = ui.Grid(table, to=tuple(_to(found.ids[n]) for n in shown))
+        body: ui.Block = block if shown else ui.Prose(text="No pair.", tone="quiet")
         variants.append((f"{group} ({len(ordered):,})", (body,)))
-    return Variants(title="Pairs", variants=tuple(variants))
+    return ui.Variants(title="Pairs", variants=tuple(variants))
 
 
 def _opened_on(groups: Mapping[str, Sequence[int]], pairs: int) -> dict[str, Sequence[int]]:
@@ -225,14 +200,14 @@ def _opened_on(groups: Mapping[str, Sequence[int]], pairs: int) -> dict[str, Seq
     return {name: whole[name] for name in dict.fromkeys([*alone, *whole])}
 
 
-def _apart(found: Comparison, n: int, columns: Sequence[int]) -> tuple[Any, ...]:
+def _apart(found: run_comparison.Comparison, n: int, columns: Sequence[int]) -> tuple[Any, ...]:
     """Return a sort key that puts the largest differences first."""
     apart = [abs(float(found.after[n, k] - found.before[n, k])) for k in columns]
     return (*(0.0 if isnan(each) else -each for each in apart), found.ids[n])
 
 
 def _side_by_side(
-    found: Comparison, n: int, names: Sequence[str], columns: Sequence[int]
+    found: run_comparison.Comparison, n: int, names: Sequence[str], columns: Sequence[int]
 ) -> Iterator[str]:
     for name, k in zip(names, columns, strict=True):
         a, b = float(found.before[n, k]), float(found.after[n, k])
@@ -241,8 +216,8 @@ def _side_by_side(
 
 
 def pair_detail(
-    a: Path | str, b: Path | str, name: str, lines: tuple[Line, Line] | None = None
-) -> SampleDetail:
+    a: Path | str, b: Path | str, name: str, lines: tuple[ui.Line, ui.Line] | None = None
+) -> ui.SampleDetail:
     """Return the page of one pair of samples.
 
     Args:
@@ -254,25 +229,28 @@ def pair_detail(
     Raises:
         RunError: the runs cannot be compared, one lacks the sample, or the samples differ.
     """
-    pairing = pairing_of(a, b)
+    pairing = run_comparison.pairing_of(a, b)
     first, second = lines or (_found(a, name), _found(b, name))
-    halves = compare_line(a, first, pairing), compare_line(b, second, pairing)
-    check_same_sample(name, halves[0].identity, halves[1].identity, (a, b), pairing)
+    halves = (
+        run_comparison.compare_line(a, first, pairing),
+        run_comparison.compare_line(b, second, pairing),
+    )
+    run_comparison.check_same_sample(name, halves[0].identity, halves[1].identity, (a, b), pairing)
     if pairing.beside is not None:
         told = pairing.beside(Path(a), first, Path(b), second)
     else:
         told = _both(name, kind_of(a).detail, (("A", a, first), ("B", b, second)))
         told = replace(told, headline=_who(halves, pairing))
     names = [*run_labels([a, b])]
-    where = Prose(text=f"A: {names[0]}. B: {names[1]}.", tone="quiet")
+    where = ui.Prose(text=f"A: {names[0]}. B: {names[1]}.", tone="quiet")
     scores = _scores(halves, pairing)
     # Details side by side explain the scores themselves.
     means = () if pairing.beside is None else (_meanings(a, [row[0] for row in scores.table.rows]),)
     blocks = (where, *told.blocks, *means, scores)
-    return SampleDetail(title=told.title, headline=told.headline, blocks=blocks)
+    return ui.SampleDetail(title=told.title, headline=told.headline, blocks=blocks)
 
 
-def _found(run: Path | str, name: str) -> Line:
+def _found(run: Path | str, name: str) -> ui.Line:
     found = next((line for line in iter_samples(run) if line["id"] == name), None)
     if found is None:
         raise RunError(f"{run} has no finished sample '{name[:_MOST_NAME]}'")
@@ -281,28 +259,30 @@ def _found(run: Path | str, name: str) -> Line:
 
 def _both(
     name: str,
-    detail: Callable[[Path, Line], SampleDetail] | None,
-    halved: Sequence[tuple[str, Path | str, Line]],
-) -> SampleDetail:
+    detail: Callable[[Path, ui.Line], ui.SampleDetail] | None,
+    halved: Sequence[tuple[str, Path | str, ui.Line]],
+) -> ui.SampleDetail:
     """Return both details side by side, then their common blocks; empty without a detail."""
     made = [(mark, detail(Path(run), line)) for mark, run, line in halved if detail]
     if not made:
-        return SampleDetail(title=name)
+        return ui.SampleDetail(title=name)
     first, second = (each.blocks for _, each in made)
     shared = tuple(each for each in first if each in second)
     columns = tuple(
         (
-            Prose(title=mark, text=each.headline or each.title),
+            ui.Prose(title=mark, text=each.headline or each.title),
             *(block for block in each.blocks if block not in shared),
         )
         for mark, each in made
     )
-    return SampleDetail(title=name, blocks=(Columns(columns=columns), *shared))
+    return ui.SampleDetail(title=name, blocks=(ui.Columns(columns=columns), *shared))
 
 
-def _who(halves: tuple[ComparedSample, ComparedSample], pairing: Pairing) -> str:
+def _who(
+    halves: tuple[run_comparison.ComparedSample, run_comparison.ComparedSample], pairing: ui.Pairing
+) -> str:
     """Say which run succeeded, by the first success score; "" without one."""
-    for name in shared_scores(([halves[0].scores], [halves[1].scores]), pairing):
+    for name in run_comparison.shared_scores(([halves[0].scores], [halves[1].scores]), pairing):
         a, b = (half.scores.get(name) for half in halves)
         if name in pairing.counted - pairing.neither and a is not None and b is not None:
             alike = {(True, True): "both succeeded", (False, False): "neither succeeded"}
@@ -311,8 +291,10 @@ def _who(halves: tuple[ComparedSample, ComparedSample], pairing: Pairing) -> str
     return ""
 
 
-def _scores(halves: tuple[ComparedSample, ComparedSample], pairing: Pairing) -> Grid:
-    names = shared_scores(([halves[0].scores], [halves[1].scores]), pairing)
+def _scores(
+    halves: tuple[run_comparison.ComparedSample, run_comparison.ComparedSample], pairing: ui.Pairing
+) -> ui.Grid:
+    names = run_comparison.shared_scores(([halves[0].scores], [halves[1].scores]), pairing)
     (a, b), said = record_matrix([half.scores for half in halves], names).tolist(), pairing.spoken
     rows = tuple(
         (
@@ -322,4 +304,4 @@ def _scores(halves: tuple[ComparedSample, ComparedSample], pairing: Pairing) -> 
         )
         for name, x, y in zip(names, a, b, strict=True)
     )
-    return Grid(Table("Scores", "", ("score", "A", "B", "B - A"), rows))
+    return ui.Grid(Table("Scores", "", ("score", "A", "B", "B - A"), rows))

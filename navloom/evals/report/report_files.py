@@ -20,20 +20,7 @@ from typing import Any, Literal, get_args
 from pydantic import TypeAdapter, ValidationError
 
 from navloom.errors import RunError
-from navloom.evals.report.blocks import (
-    Bars,
-    Block,
-    Columns,
-    Facts,
-    Grid,
-    Picture,
-    Prose,
-    Scatter,
-    Transcript,
-    Variants,
-    block_to_json,
-    run_address,
-)
+from navloom.evals.report import blocks as ui
 from navloom.evals.report.formatting import NOTHING, Table, escape_markdown, format_number
 from navloom.files import make_folder, open_file, write_run_file
 
@@ -41,43 +28,43 @@ _WIDTH, _ROWS = 80, 18
 """Columns and rows of a terminal screen."""
 
 
-def blocks_to_markdown(blocks: Sequence[Block]) -> str:
+def blocks_to_markdown(blocks: Sequence[ui.Block]) -> str:
     """Return blocks as markdown, without scatter plots, maps and images.
 
     The title of a text in first position becomes the document's title.
     """
     parts = [*_parts(blocks)]
-    if blocks and isinstance(blocks[0], Prose) and blocks[0].title:
+    if blocks and isinstance(blocks[0], ui.Prose) and blocks[0].title:
         parts[0] = parts[0].removeprefix("#")
     return "\n\n".join(parts) + "\n"
 
 
-def _parts(blocks: Sequence[Block], of: str = "") -> Iterator[str]:
+def _parts(blocks: Sequence[ui.Block], of: str = "") -> Iterator[str]:
     """Yield each block as markdown; ``of`` prefixes titles within a variant."""
     for each in blocks:
-        if isinstance(each, Columns):
+        if isinstance(each, ui.Columns):
             for column in each.columns:
                 yield from _parts(column, of)
-        elif isinstance(each, Variants):
+        elif isinstance(each, ui.Variants):
             for name, inner in each.variants:
                 yield from _parts(inner, f"{of}{name}: ")
-        elif isinstance(each, Grid):
+        elif isinstance(each, ui.Grid):
             yield each.table.markdown()
-        elif isinstance(each, Prose | Transcript):
+        elif isinstance(each, ui.Prose | ui.Transcript):
             heading = f"## {escape_markdown(of + each.title)}" if each.title else ""
-            said = [each.text] if isinstance(each, Prose) else _lines(each)
+            said = [each.text] if isinstance(each, ui.Prose) else _lines(each)
             yield "\n\n".join(filter(None, [heading, *map(escape_markdown, said), each.note]))
-        elif isinstance(each, Facts | Bars):
+        elif isinstance(each, ui.Facts | ui.Bars):
             yield _table(each, of).markdown()
 
 
-def _lines(said: Transcript) -> list[str]:
+def _lines(said: ui.Transcript) -> list[str]:
     return [f"{each.who}: {each.text}" for each in said.said]
 
 
-def _table(block: Facts | Bars, of: str) -> Table:
+def _table(block: ui.Facts | ui.Bars, of: str) -> Table:
     """Return facts as a table with a row each, or bars with their segments as columns."""
-    if isinstance(block, Facts):
+    if isinstance(block, ui.Facts):
         rows = [(f.name, f"{f.value} ({f.note})" if f.note else f.value) for f in block.facts]
         return Table(of + block.title, block.note, ("", "value"), tuple(rows))
     names = dict.fromkeys(part.name for _, parts in block.bars for part in parts)
@@ -88,7 +75,7 @@ def _table(block: Facts | Bars, of: str) -> Table:
     return Table(of + block.title, block.note, (block.unit, *names), tuple(cells))
 
 
-def write_markdown(folder: Path, blocks: Sequence[Block]) -> Path:
+def write_markdown(folder: Path, blocks: Sequence[ui.Block]) -> Path:
     """Write ``report.md``; creates the folder if it is missing.
 
     Raises:
@@ -98,7 +85,7 @@ def write_markdown(folder: Path, blocks: Sequence[Block]) -> Path:
     return write_run_file(folder / "report.md", blocks_to_markdown(blocks).encode(errors="replace"))
 
 
-def terminal_screen(blocks: Sequence[Block]) -> list[str | Table]:
+def terminal_screen(blocks: Sequence[ui.Block]) -> list[str | Table]:
     """Return the content of one terminal screen: titled texts, and the first open table of each.
 
     Pale rows stay in the file. A table with more columns than rows is transposed.
@@ -106,13 +93,13 @@ def terminal_screen(blocks: Sequence[Block]) -> list[str | Table]:
     shown: list[str | Table] = []
     due = True
     for at, each in enumerate(blocks):
-        if isinstance(each, Facts) and not at:
+        if isinstance(each, ui.Facts) and not at:
             text = ", ".join(f"{fact.name} {fact.value}" for fact in each.facts)
-        elif isinstance(each, Grid) and due and each.table.rows and not each.table.folded:
+        elif isinstance(each, ui.Grid) and due and each.table.rows and not each.table.folded:
             shown.append(_on_screen(each.table))
             due = False
             continue
-        elif isinstance(each, Prose) and (each.title or not at):
+        elif isinstance(each, ui.Prose) and (each.title or not at):
             text = each.text
         else:
             continue
@@ -140,7 +127,17 @@ _MOST_BLOCKS, _MOST_DEEP, _MOST_TITLE = 2000, 4, 300
 What = Literal["study", "mends"]
 _KINDS: dict[str, TypeAdapter[Any]] = {
     kind.__name__: TypeAdapter(kind)
-    for kind in (Bars, Columns, Facts, Grid, Picture, Prose, Scatter, Transcript, Variants)
+    for kind in (
+        ui.Bars,
+        ui.Columns,
+        ui.Facts,
+        ui.Grid,
+        ui.Picture,
+        ui.Prose,
+        ui.Scatter,
+        ui.Transcript,
+        ui.Variants,
+    )
 }
 """Blocks that such a file may hold; none needs a scene."""
 _STUMBLES = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
@@ -159,7 +156,7 @@ class SavedReport:
 
     title: str
     what: What = "study"
-    blocks: tuple[Block, ...]
+    blocks: tuple[ui.Block, ...]
     scenes: tuple[str, ...] = ()
 
 
@@ -174,7 +171,7 @@ def save_report(folder: Path, report: SavedReport) -> Path:
         "title": report.title,
         "what": report.what,
         "scenes": list(report.scenes),
-        "blocks": block_to_json(report.blocks),
+        "blocks": ui.block_to_json(report.blocks),
     }
     data = json.dumps(told, ensure_ascii=False, indent=1, allow_nan=False)
     return write_run_file(folder / NAME, data.encode(errors="backslashreplace") + b"\n")
@@ -185,7 +182,7 @@ def save_study(
     tables: Sequence[Table],
     *,
     runs: Sequence[str | None] = (),
-    more: Sequence[Block] = (),
+    more: Sequence[ui.Block] = (),
 ) -> Path:
     """Write the ``report.json`` of a study.
 
@@ -198,11 +195,11 @@ def save_study(
     Raises:
         RunError: it cannot be written.
     """
-    to = [run_address(name, "scores") if name else "" for name in runs]
+    to = [ui.run_address(name, "scores") if name else "" for name in runs]
     to += [""] * (len(tables[0].rows) - len(to)) if to else []
     first, *others = tables
-    blocks: list[Block] = [Grid(first, to=tuple(to))]
-    blocks += [*map(Grid, others)]
+    blocks: list[ui.Block] = [ui.Grid(first, to=tuple(to))]
+    blocks += [*map(ui.Grid, others)]
     return save_report(folder, SavedReport(title=first.title, blocks=(*blocks, *more)))
 
 
@@ -262,12 +259,12 @@ class _BlockReader:
     def __init__(self) -> None:
         self._read = 0
 
-    def blocks(self, records: Any, deep: int) -> tuple[Block, ...]:
+    def blocks(self, records: Any, deep: int) -> tuple[ui.Block, ...]:
         if not isinstance(records, list):
             raise ValueError("blocks are a list")
         return tuple(self._block(each, deep) for each in records)
 
-    def _block(self, record: Mapping[str, Any], deep: int) -> Block:
+    def _block(self, record: Mapping[str, Any], deep: int) -> ui.Block:
         self._read += 1
         if self._read > _MOST_BLOCKS or deep > _MOST_DEEP:
             raise ValueError(f"over {_MOST_BLOCKS} blocks, or {_MOST_DEEP} in each other")
@@ -283,7 +280,7 @@ class _BlockReader:
             given["variants"] = [
                 (title, self.blocks(each, deep + 1)) for title, each in given["variants"]
             ]
-        made: Block = _KINDS[name].validate_python(given)
+        made: ui.Block = _KINDS[name].validate_python(given)
         return made
 
 

@@ -19,16 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import RunError
+from navloom.evals.report import intervals
 from navloom.evals.report.blocks import Line, Pairing
 from navloom.evals.report.formatting import NOTHING, Table
-from navloom.evals.report.intervals import (
-    LEVEL,
-    RESAMPLES,
-    By,
-    MetricEstimate,
-    estimate_metrics,
-    record_matrix,
-)
 from navloom.evals.run_folder import line_form
 from navloom.evals.run_kinds import kind_of
 from navloom.files import read_lines
@@ -55,7 +48,7 @@ class PairedMetric:
     metric: str
     a: float
     b: float
-    difference: MetricEstimate
+    difference: intervals.MetricEstimate
     p: float
     good: Good
 
@@ -64,7 +57,7 @@ class PairedMetric:
         """True if a difference is shown: the interval excludes 0 and ``p`` is small."""
         low, high = self.difference.low, self.difference.high
         outside = low is not None and high is not None and not low <= 0 <= high
-        return outside and self.p < 1 - LEVEL
+        return outside and self.p < 1 - intervals.LEVEL
 
     @property
     def better(self) -> str | None:
@@ -130,7 +123,7 @@ def paired_differences(
     """
     apart = after - before
     found = []
-    for k, row in enumerate(estimate_metrics(names, apart, clusters, seed=seed)):
+    for k, row in enumerate(intervals.estimate_metrics(names, apart, clusters, seed=seed)):
         if row.n:
             kept = ~np.isnan(apart[:, k])
             a, b = float(before[kept, k].mean()), float(after[kept, k].mean())
@@ -223,7 +216,7 @@ class Comparison:
     unpaired_b: int
     metrics: Sequence[PairedMetric]
     discordant: Sequence[DiscordantPairs]
-    by: By
+    by: intervals.By
     pairing: Pairing
     names: Sequence[str]
     before: Floats = field(repr=False, compare=False)
@@ -249,7 +242,7 @@ class Comparison:
             "unpaired": {"a": self.unpaired_a, "b": self.unpaired_b},
             "metrics": {each.metric: each.record() for each in self.metrics},
             "discordant": {each.metric: asdict(each) for each in self.discordant},
-            "bootstrap": {"by": drawn, "resamples": RESAMPLES, "level": LEVEL},
+            "bootstrap": {"by": drawn, "resamples": intervals.RESAMPLES, "level": intervals.LEVEL},
         }
 
     def tables(self) -> Iterator[Table]:
@@ -257,10 +250,11 @@ class Comparison:
         drawn = f"whole {self.pairing.cluster_name}s" if self.whole else "pairs one by one"
         note = (
             f"A: {self.a}. B: {self.b}. {self.pairs:,} pairs by sample id; unpaired: "
-            f"{self.unpaired_a:,} of A, {self.unpaired_b:,} of B. Brackets: {LEVEL:.0%} bootstrap"
-            f" of the paired difference, {RESAMPLES:,} draws of {drawn}; of shares in percentage"
-            " points. p: of flipping the signs of the same at random. A difference is shown where"
-            f" the interval leaves 0 out and p is below {1 - LEVEL:.2g}."
+            f"{self.unpaired_a:,} of A, {self.unpaired_b:,} of B. Brackets: {intervals.LEVEL:.0%}"
+            f" bootstrap of the paired difference, {intervals.RESAMPLES:,} draws of {drawn}; of"
+            " shares in percentage points. p: of flipping the signs of the same at random. A"
+            " difference is shown where the interval leaves 0 out and p is below"
+            f" {1 - intervals.LEVEL:.2g}."
         )
         head = ("metric", "A", "B", "B - A", "interval", "n", "p", "better")
         yield Table("Paired differences", note, head, tuple(map(self._cells, self.metrics)))
@@ -293,7 +287,9 @@ class Comparison:
         )
 
 
-def compare_runs(a: Path | str, b: Path | str, *, by: By = "path", seed: int = 0) -> Comparison:
+def compare_runs(
+    a: Path | str, b: Path | str, *, by: intervals.By = "path", seed: int = 0
+) -> Comparison:
     """Pair the finished samples of two runs and estimate how B differs from A.
 
     Args:
@@ -318,7 +314,7 @@ def compare_runs(a: Path | str, b: Path | str, *, by: By = "path", seed: int = 0
         check_same_sample(name, first[name].identity, second[name].identity, (a, b), pairing)
     pairs = [first[name].scores for name in ids], [second[name].scores for name in ids]
     names = shared_scores(pairs, pairing)
-    before, after = (record_matrix(side, names) for side in pairs)
+    before, after = (intervals.record_matrix(side, names) for side in pairs)
     wholes = [first[name].cluster for name in ids]
     clusters = None
     if by == "path" and pairing.cluster is not None:

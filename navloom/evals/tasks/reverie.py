@@ -22,18 +22,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter
 
 from navloom.errors import UsageError, did_you_mean
+from navloom.evals.tasks import matterport
 from navloom.evals.tasks.episode import TaskData
-from navloom.evals.tasks.matterport import (
-    BBoxObject,
-    EpisodeFilter,
-    Number,
-    PathItem,
-    ScanCache,
-    build_split,
-    find_file,
-    read_records,
-    read_visible,
-)
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene
 from navloom.tools.navigation.visible_objects import VisibleObject
@@ -45,10 +35,10 @@ SOURCE = "YuankaiQi/REVERIE"
 Goals = Literal["path", "visible"]
 
 
-class ReverieItem(PathItem):
+class ReverieItem(matterport.PathItem):
     """One target, its path and its instructions."""
 
-    objId: Number  # noqa: N815 - the file's own word
+    objId: matterport.Number  # noqa: N815 - the file's own word
 
     @property
     def name(self) -> str:
@@ -65,8 +55,8 @@ def read_items(data: Path, split: str) -> tuple[Path, list[ReverieItem]]:
     Raises:
         DataError: the file is missing or broken.
     """
-    path = find_file(data, "reverie", f"REVERIE_{split}.json")
-    return path, read_records(path, _RECORDS, source=SOURCE)
+    path = matterport.find_file(data, "reverie", f"REVERIE_{split}.json")
+    return path, matterport.read_records(path, _RECORDS, source=SOURCE)
 
 
 def load(data: Path, split: str, *, goals: Goals = "path", grounding: bool = True) -> TaskData:
@@ -102,7 +92,9 @@ def load_as(
         )
     path, records = read_items(data, split)
     seen = _TargetLookup(data, goals)
-    made = build_split(task, split, ScanCache(data), records, path, what="record", more=seen.fields)
+    made = matterport.build_split(
+        task, split, matterport.ScanCache(data), records, path, what="record", more=seen.fields
+    )
     return replace(made, things=seen.things()) if grounding else made
 
 
@@ -112,9 +104,11 @@ class _TargetLookup:
     def __init__(self, data: Path, goals: Goals) -> None:
         self._data = data
         self._goals = goals
-        self._scans: dict[str, dict[int, BBoxObject] | None] = {}
+        self._scans: dict[str, dict[int, matterport.BBoxObject] | None] = {}
 
-    def fields(self, record: ReverieItem, scene: Scene, sieve: EpisodeFilter) -> dict[str, Any]:
+    def fields(
+        self, record: ReverieItem, scene: Scene, sieve: matterport.EpisodeFilter
+    ) -> dict[str, Any]:
         """Return the target fields of a record's episodes."""
         target = self._target(record, scene, sieve)
         return {
@@ -136,20 +130,22 @@ class _TargetLookup:
                     places.setdefault(viewpoint, []).append(thing)
         return found
 
-    def _target(self, record: ReverieItem, scene: Scene, sieve: EpisodeFilter) -> BBoxObject:
+    def _target(
+        self, record: ReverieItem, scene: Scene, sieve: matterport.EpisodeFilter
+    ) -> matterport.BBoxObject:
         """Return a record's target with the viewpoints that are reachable from the start."""
         scan = record.scan
         if scan not in self._scans:
-            self._scans[scan] = read_visible(self._data, scan, scene.viewpoint_by_id)
+            self._scans[scan] = matterport.read_visible(self._data, scan, scene.viewpoint_by_id)
         objects = self._scans[scan]
         if objects is None:
             what = f"Records of {scan}, which has no BBox file: who sees the target is not known"
             sieve.remark(what, record.name)
-            return BBoxObject("", {})
+            return matterport.BBoxObject("", {})
         if record.objId not in objects:
             sieve.remark("Records whose target no viewpoint sees", f"{record.name} ({scan})")
-            return BBoxObject("", {})
+            return matterport.BBoxObject("", {})
         found, table = objects[record.objId], metre_table(scene, "3d")
         start = record.path[0]
         near = {v: h for v, h in found.headings.items() if table.distance(start, v) < math.inf}
-        return BBoxObject(found.name, near)
+        return matterport.BBoxObject(found.name, near)

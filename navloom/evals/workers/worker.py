@@ -40,14 +40,7 @@ from navloom.evals.run_folder import package_version, read_run, request_hash
 from navloom.evals.run_kinds import RunKind, RunPlan, get_kind
 from navloom.evals.sample_runner import run_sample
 from navloom.evals.session import Sample
-from navloom.evals.workers.worker_protocol import (
-    SETTINGS,
-    CallEncoder,
-    Words,
-    decode_message,
-    encode_message,
-    machine_id,
-)
+from navloom.evals.workers import worker_protocol
 from navloom.files import write_error
 from navloom.graphs.agent_graph import CheckedSerializer, open_saver
 from navloom.models.messages import CallRecord
@@ -72,7 +65,7 @@ async def serve_driver(hear: Callable[[], Awaitable[str]], tell: Callable[[str],
     driver = _Driver(tell)
     try:
         async with AsyncExitStack() as opened:
-            begin = decode_message(await hear())
+            begin = worker_protocol.decode_message(await hear())
             if begin["trace"]:
                 # The driver reports it if traces cannot be sent. The wait is short, since the
                 # driver waits for its own traces afterwards.
@@ -98,14 +91,14 @@ class _Driver:
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell = tell
-        self._asked: dict[int, asyncio.Future[Words]] = {}
+        self._asked: dict[int, asyncio.Future[worker_protocol.Words]] = {}
         self._numbers = count()
-        self.said: asyncio.Queue[Words] = asyncio.Queue()
+        self.said: asyncio.Queue[worker_protocol.Words] = asyncio.Queue()
 
     def tell(self, say: str, **words: Any) -> None:
-        self._tell(encode_message({"say": say, **words}))
+        self._tell(worker_protocol.encode_message({"say": say, **words}))
 
-    async def ask(self, say: str, **words: Any) -> Words:
+    async def ask(self, say: str, **words: Any) -> worker_protocol.Words:
         """Send a message and return its answer."""
         number = next(self._numbers)
         self._asked[number] = asyncio.get_running_loop().create_future()
@@ -117,7 +110,7 @@ class _Driver:
 
     async def listen(self, hear: Callable[[], Awaitable[str]]) -> None:
         while True:
-            words = decode_message(await hear())
+            words = worker_protocol.decode_message(await hear())
             if words["say"] != "answer":
                 self.said.put_nowait(words)
             elif (asked := self._asked.get(words["number"])) is not None and not asked.done():
@@ -125,7 +118,7 @@ class _Driver:
 
 
 @asynccontextmanager
-async def _made(begin: Words, driver: _Driver) -> AsyncIterator[_Worker]:
+async def _made(begin: worker_protocol.Words, driver: _Driver) -> AsyncIterator[_Worker]:
     """Build the worker that the driver's first message describes.
 
     Raises:
@@ -141,7 +134,7 @@ async def _made(begin: Words, driver: _Driver) -> AsyncIterator[_Worker]:
         os.chdir(begin["cwd"])
     allow_in_process(begin["origins"])
     path, lock = Path(begin["path"]), begin["lock"]
-    same = begin["machine"] == machine_id() and not begin["apart"]
+    same = begin["machine"] == worker_protocol.machine_id() and not begin["apart"]
     shares = same and _text(path / ".lock") == lock
     async with AsyncExitStack() as opened:
         if not shares:
@@ -211,11 +204,11 @@ class _Worker:
         self._samples = {sample.id: sample for sample in plan.samples}
         self._controls: set[RunControl] = set()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._calls = CallEncoder() if told["keeps_calls"] else None
+        self._calls = worker_protocol.CallEncoder() if told["keeps_calls"] else None
         self._holds = RateLimitHolds(lambda model, s: driver.tell("hold", model=model, seconds=s))
         self._settings = CallSettings(
             cache=self._cache(told["cache"]),
-            **{name: told[name] for name in SETTINGS},
+            **{name: told[name] for name in worker_protocol.SETTINGS},
             gate=_BudgetGate(driver) if told["counts"] else None,
             on_retry=self._retried,
             connections=asyncio.Semaphore(max(1, told["connections"])),
@@ -267,7 +260,9 @@ class _Worker:
             self._calls.forget(name)
         self._driver.tell("ended", id=name, **words)
 
-    async def _line(self, sample: Sample, control: RunControl, *, resumed: bool) -> Words:
+    async def _line(
+        self, sample: Sample, control: RunControl, *, resumed: bool
+    ) -> worker_protocol.Words:
         around = replace(self._settings, epoch=sample.epoch or self._settings.epoch)
         if self._calls is not None:
             around = replace(around, on_call=lambda call: self._told(sample, call))

@@ -22,15 +22,8 @@ from navloom.evals.call_log_writer import CallEntry
 from navloom.evals.run_folder import RunFolder, package_version, read_run
 from navloom.evals.sample_runner import CallScope
 from navloom.evals.session import Job, Sample, Session
+from navloom.evals.workers import worker_protocol
 from navloom.evals.workers.worker_pools import WorkerPeer, WorkerPool, open_pool
-from navloom.evals.workers.worker_protocol import (
-    SETTINGS,
-    CallDecoder,
-    Words,
-    decode_message,
-    encode_message,
-    machine_id,
-)
 from navloom.models.call_failure import Failure
 from navloom.models.local_gguf import free_memory, size_text
 from navloom.models.model_call import RateLimitHolds, RetryEvent
@@ -66,11 +59,11 @@ class _Member:
     shares: bool = False
     lines: dict[str, asyncio.Future[dict[str, Any]]] = field(default_factory=dict)
     keep: dict[str, Keep] = field(default_factory=dict)
-    heard: CallDecoder = field(default_factory=CallDecoder)
+    heard: worker_protocol.CallDecoder = field(default_factory=worker_protocol.CallDecoder)
     held: dict[int, str] = field(default_factory=dict)
 
     async def say(self, say: str, **words: Any) -> None:
-        await self.peer.tell(encode_message({"say": say, **words}))
+        await self.peer.tell(worker_protocol.encode_message({"say": say, **words}))
 
 
 class WorkerGroup:
@@ -233,9 +226,9 @@ class WorkerGroup:
         peer = await self._pool.spawn(next(self._numbers))
         member = _Member(peer)
         try:
-            await peer.tell(encode_message(self._begin()))
+            await peer.tell(worker_protocol.encode_message(self._begin()))
             while (text := await peer.hear()) is not None:
-                words = decode_message(text)
+                words = worker_protocol.decode_message(text)
                 if words["say"] == "ready":
                     break
                 if words["say"] == "cannot":
@@ -261,13 +254,13 @@ class WorkerGroup:
             self._soon(member.say("drain"))
         return member
 
-    def _begin(self) -> Words:
+    def _begin(self) -> worker_protocol.Words:
         settings = self._scope.settings
         cache = settings.cache
         return {
             "say": "begin",
             "navloom": package_version("navloom"),
-            "machine": machine_id(),
+            "machine": worker_protocol.machine_id(),
             "apart": self._pool.apart,
             "path": str(self._folder.path.absolute()),
             "lock": (self._folder.path / ".lock").read_text(errors="replace"),
@@ -278,7 +271,7 @@ class WorkerGroup:
             "settings": {
                 # Other kinds of cache have no folder.
                 "cache": str(cache.folder) if isinstance(cache, ResponseCache) else None,
-                **{name: getattr(settings, name) for name in SETTINGS},
+                **{name: getattr(settings, name) for name in worker_protocol.SETTINGS},
                 "connections": self._share,
                 "counts": self._scope.counts,
                 "keeps_calls": not self._session.no_calls,
@@ -306,7 +299,7 @@ class WorkerGroup:
         """Handle a worker's messages until it is gone."""
         try:
             while (text := await member.peer.hear()) is not None:
-                await self._heard(member, decode_message(text))
+                await self._heard(member, worker_protocol.decode_message(text))
             why = member.peer.why()
         except asyncio.CancelledError:
             raise
@@ -333,7 +326,7 @@ class WorkerGroup:
             if not line.done():
                 line.set_exception(WorkerLostError(f"{member.peer.name} {why}"))
 
-    async def _heard(self, member: _Member, words: Words) -> None:
+    async def _heard(self, member: _Member, words: worker_protocol.Words) -> None:
         match words["say"]:
             case "ended":
                 self._ended(member, words)
@@ -366,7 +359,7 @@ class WorkerGroup:
                     failure = Failure(**words["failure"])
                     told(words["model"], RetryEvent(words["attempt"], failure, words["wait"]))
 
-    def _ended(self, member: _Member, words: Words) -> None:
+    def _ended(self, member: _Member, words: worker_protocol.Words) -> None:
         line = member.lines.get(words["id"])
         if line is None or line.done():
             # A second line of a sample: the first counts.
@@ -378,7 +371,7 @@ class WorkerGroup:
         else:
             line.set_exception(_ENDED[words["how"]](words["said"]))
 
-    def _reserved(self, member: _Member, words: Words) -> Words:
+    def _reserved(self, member: _Member, words: worker_protocol.Words) -> worker_protocol.Words:
         budget = self._scope.budget
         if budget is None:
             return {"held": 0, "limit": None}
@@ -406,7 +399,7 @@ class WorkerGroup:
             found[path.name] = path.read_text(encoding="utf-8", errors="replace")
         return found
 
-    async def _answer(self, member: _Member, words: Words, **answer: Any) -> None:
+    async def _answer(self, member: _Member, words: worker_protocol.Words, **answer: Any) -> None:
         await member.say("answer", number=words["number"], **answer)
 
     def _soon(self, work: Any) -> None:
@@ -415,7 +408,7 @@ class WorkerGroup:
         task.add_done_callback(self._listening.discard)
 
 
-def _without(words: Mapping[str, Any], name: str) -> Words:
+def _without(words: Mapping[str, Any], name: str) -> worker_protocol.Words:
     return {key: value for key, value in words.items() if key != name}
 
 

@@ -242,7 +242,7 @@ def test_metrics_are_of_where_the_body_stood() -> None:
 def test_on_hops_of_its_own_a_body_touches_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embodied_graph, "body_graph", body_graph)
+    monkeypatch.setattr(embodied_graph.bodies, "body_graph", body_graph)
     arms = [
         f"heuristic-{waypoints}-{p}" for waypoints in ("body", "slim") for p in ("slide", "strict")
     ]
@@ -282,7 +282,7 @@ def test_what_a_body_cannot_do_is_left_out_by_name(
         edges = tuple(each for each in scene.edges if gone not in (each.a, each.b))
         return scene.replace(viewpoints=kept, edges=edges)
 
-    monkeypatch.setattr(embodied_graph, "body_graph", without)
+    monkeypatch.setattr(embodied_graph.bodies, "body_graph", without)
     asked = EvalRequest(task="r2r", data=data, waypoints="body", body="wheelchair")
     made = plan(asked, None, print)
     left = whole.episodes.keys() - made.episodes.keys()
