@@ -158,9 +158,8 @@ def list_(spec: Spec = "home:", as_json: Json = False) -> None:
         common.print_json(rows)
     else:
         header = ("scene", *COUNTS)
-        common.print_table(
-            Table("", "", header, tuple(tuple(str(r[k]) for k in header) for r in rows))
-        )
+        cells = tuple(tuple(str(row[name]) for name in header) for row in rows)
+        common.print_table(Table("", "", header, cells))
     if len(rows) < len(uris):
         raise typer.Exit(1)
 
@@ -425,9 +424,8 @@ def _complete(scene: Scene, model: Any, seed: int) -> tuple[Scene, str]:
     context = room_typing.Context(scene=placed.scene, model=model)
     types = run(room_typing.graph, {"seed": seed}, context=context)["result"]["types"]
     named = sum(kind is not None for kind in types.values())
-    return apply_room_types(
-        placed.scene, types
-    ), f"{said}, {named} of {unknown} unknown rooms typed"
+    said += f", {named} of {unknown} unknown rooms typed"
+    return apply_room_types(placed.scene, types), said
 
 
 def _evaluate(spec: str, model: str, seed: int, as_json: bool) -> None:

@@ -253,10 +253,9 @@ def _opened(run: Path) -> Iterator[sqlite3.Connection | None]:
         from navloom.graphs.agent_graph import is_damage
 
         why = " ".join(str(error).split())[:200]
-        said = (
-            damage_error(path, why) if is_damage(error) else RunError(f"cannot read {path}: {why}")
-        )
-        raise said from error
+        if is_damage(error):
+            raise damage_error(path, why) from error
+        raise RunError(f"cannot read {path}: {why}") from error
 
 
 def _connected(path: Path, begins: bytes) -> sqlite3.Connection:
@@ -436,13 +435,11 @@ def call_blocks(found: Sequence[LoggedCall]) -> list[Block]:
     return [block for call in found for block in _blocks(call, len(found), first)]
 
 
-def _blocks(call: LoggedCall, of: int, first: dict[str, int]) -> Iterator[Block]:
-    said = [
-        _said(str(m.get("role")), message_as_text(m), call.number, first) for m in call.messages
-    ]
+def _blocks(call: LoggedCall, of: int, seen: dict[str, int]) -> Iterator[Block]:
+    said = [_said(str(m.get("role")), message_as_text(m), call.number, seen) for m in call.messages]
     if call.reply is not None:
         text = message_as_text(call.reply)
-        first.setdefault(text, call.number)
+        seen.setdefault(text, call.number)
         said.append(Utterance("reply", text, tone="good"))
     if call.error:
         said.append(Utterance("error", call.error, tone="bad"))
@@ -452,7 +449,7 @@ def _blocks(call: LoggedCall, of: int, first: dict[str, int]) -> Iterator[Block]
         if form is None:
             continue
         text = json.dumps(form, ensure_ascii=False, indent=1)
-        known = first.setdefault(f"{name} {text}", call.number)
+        known = seen.setdefault(f"{name} {text}", call.number)
         if known == call.number:
             words = ", ".join(schema_names(form)) or "without a name"
             folded = f"Call {call.number}: {name} ({words})"

@@ -120,9 +120,8 @@ def sample_frames(path: Path | str, n: int) -> list[bytes]:
                 raise DataError(f"{where}: expected a video, found no picture in it")
             stream = container.streams.video[0]
             stream.thread_type = "AUTO"
-            frames = [
-                _jpeg(frame, LONGEST_SIDE, where) for frame in _evenly(container, stream, n, where)
-            ]
+            drawn = _evenly(container, stream, n, where)
+            frames = [_jpeg(frame, LONGEST_SIDE, where) for frame in drawn]
     except av.error.FFmpegError as error:
         said = " ".join(str(error).split())[:200]
         raise DataError(f"{where}: no video that can be read: {said}") from error

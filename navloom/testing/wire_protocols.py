@@ -122,11 +122,8 @@ class OpenAIWire(Wire):
         message: dict[str, Any] = {"role": "assistant", "content": message_text(said.content)}
         if calls:
             message |= {"content": message["content"] or None, "tool_calls": calls}
-        choice = {
-            "index": 0,
-            "message": message,
-            "finish_reason": _finish(said, "finish_reason", _OPENAI_FINISH),
-        }
+        finish = _finish(said, "finish_reason", _OPENAI_FINISH)
+        choice = {"index": 0, "message": message, "finish_reason": finish}
         return {
             **self._head(body, number, "chat.completion"),
             "choices": [choice],
@@ -160,12 +157,8 @@ class OpenAIWire(Wire):
         return {"error": {"message": text, "type": "planned", "param": None, "code": code}}
 
     def _head(self, body: Mapping[str, Any], number: int, kind: str) -> dict[str, Any]:
-        return {
-            "id": f"chatcmpl-{number}",
-            "object": kind,
-            "created": 0,
-            "model": body.get("model", ""),
-        }
+        model = body.get("model", "")
+        return {"id": f"chatcmpl-{number}", "object": kind, "created": 0, "model": model}
 
     def _usage(self, body: Mapping[str, Any], said: AIMessage) -> dict[str, int]:
         read, written = self.usage(body, said)
@@ -226,10 +219,8 @@ class AnthropicWire(Wire):
                 )
                 yield _named_event("content_block_delta", {"index": index, "delta": delta})
             yield _named_event("content_block_stop", {"index": index})
-        stop = {
-            "stop_reason": _finish(said, "stop_reason", _ANTHROPIC_FINISH),
-            "stop_sequence": None,
-        }
+        reason = _finish(said, "stop_reason", _ANTHROPIC_FINISH)
+        stop = {"stop_reason": reason, "stop_sequence": None}
         usage = {"input_tokens": read, "output_tokens": written}
         yield _named_event("message_delta", {"delta": stop, "usage": usage})
         yield _named_event("message_stop", {})

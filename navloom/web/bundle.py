@@ -205,9 +205,7 @@ def _one_file(packs: list[str], offline: str) -> bytes:
              '<meta name="viewport" content="width=device-width, initial-scale=1">',
              "<title>Navloom</title>", '<link rel="icon" href="data:,">',
              f"<style>{look}</style>", "</head>", "<body>"]  # fmt: skip
-    lines += [
-        f'<script type="text/plain" id="pack-{n}">{text}</script>' for n, text in enumerate(packs)
-    ]
+    lines += [f'<script type="text/plain" id="pack-{n}">{p}</script>' for n, p in enumerate(packs)]
     lines += [f"<script>{code}</script>", "</body>", "</html>", ""]
     return "\n".join(lines).encode()
 

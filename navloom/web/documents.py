@@ -299,9 +299,7 @@ class Documents:
     def _number(self, path: Path) -> int | None:
         """Return the number of the source that shows a run's folder; None if none does."""
         there = path.resolve()
-        return next(
-            (n for n, each in enumerate(self.sources) if each.path.resolve() == there), None
-        )
+        return next((n for n, of in enumerate(self.sources) if of.path.resolve() == there), None)
 
     @staticmethod
     def key(scene: str) -> str:

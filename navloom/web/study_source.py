@@ -151,13 +151,8 @@ class StudySource(Source):
 
 def _line(item: study_folder.RatedItem, said: Sequence[study_folder.Rating], skipped: int) -> Line:
     seconds = sum(each.seconds for each in said) / len(said) if said else None
-    return {
-        "id": item.id,
-        **item.tags,
-        "answers": len(said),
-        "skipped": skipped,
-        "seconds": seconds,
-    }
+    counts = {"answers": len(said), "skipped": skipped, "seconds": seconds}
+    return {"id": item.id, **item.tags, **counts}
 
 
 def progress_blocks(people: study_folder.PeopleStudy) -> list[Block]:

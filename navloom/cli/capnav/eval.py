@@ -62,9 +62,8 @@ def capnav_truth(
         truth_tables,
     )
 
-    benchmark = load_benchmark(
-        data_folder(data), compat_edges=compat_edges, scenes=scene, bodies=bodies
-    )
+    folder = data_folder(data)
+    benchmark = load_benchmark(folder, compat_edges=compat_edges, scenes=scene, bodies=bodies)
     reasons = list(infeasible_pairs(benchmark)) if why else []
     if as_json:
         listed = [

@@ -97,9 +97,7 @@ class QuestionSet:
 
     def details(self) -> dict[str, int]:
         """Count verified and unverifiable details, and those that fit exactly one object."""
-        found = [
-            kept.grounding[key] for many in self.by_scene.values() for kept in many for key in _ENDS
-        ]
+        found = [q.grounding[end] for kept in self.by_scene.values() for q in kept for end in _ENDS]
         counted = Counter(each["status"] for each in found)
         statuses = {status: counted[status] for status in ("verified", "unverifiable")}
         return {**statuses, "told_apart": sum(each.get("fits") == 1 for each in found)}

@@ -323,18 +323,12 @@ def detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
                 shown = [_missing(str(error))]
         names = {} if ground is None else ground.names
         ends = () if ground is None or question is None else (question.start, question.end)
-        blocks: list[ui.Block] = [_said(text, score, result, names, ends), _worth(score, result)]
-        blocks += [
-            _MEANS,
-            *shown,
-            *_judged(result, score, names),
-            *_edges(result, names),
-            *_rest(result),
-        ]
+        shown = [_said(text, score, result, names, ends), _worth(score, result), _MEANS, *shown]
+        shown += [*_judged(result, score, names), *_edges(result, names), *_rest(result)]
         return ui.SampleDetail(
             title=f"{score.question_id} · {score.body}",
             headline=text.replace("[Agent]", score.body),
-            blocks=tuple(blocks),
+            blocks=tuple(shown),
         )
 
 

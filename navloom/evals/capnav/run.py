@@ -149,11 +149,7 @@ class CapnavJob(Job):
         question, body = self.plan.pairs[sample.id]
         result = state["result"]
         said = result["answer"]
-        answer = (
-            None
-            if said is None
-            else CapnavAnswer(said["answer"], tuple(said["path"]), said["reason"])
-        )
+        answer = said and CapnavAnswer(said["answer"], tuple(said["path"]), said["reason"])
         score = self.scorer.score(
             question, body, answer, result["verdict"], partial=self.plan.request.partial
         )

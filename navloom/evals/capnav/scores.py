@@ -154,15 +154,11 @@ def _by_cluster(rows: Sequence[_Scored]) -> Floats:
         numbers.setdefault(question, len(numbers))
     counts = np.zeros((len(numbers), len(_COUNTS)))
     at = {name: k for k, name in enumerate(_COUNTS)}
-    for question, score in rows:
+    for question, row in rows:
         mine = counts[numbers[question]]
-        if score.bucket is not None:
-            mine[at[score.bucket]] += 1
-        for name, value in (
-            ("pv", score.valid),
-            ("rta", score.traversable),
-            ("rv", score.reason_valid),
-        ):
+        if row.bucket is not None:
+            mine[at[row.bucket]] += 1
+        for name, value in (("pv", row.valid), ("rta", row.traversable), ("rv", row.reason_valid)):
             if value is not None:
                 mine[at[name]] += value
                 mine[at[f"{name}_n"]] += 1

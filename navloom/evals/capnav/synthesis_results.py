@@ -100,9 +100,7 @@ def find_question_map(folder: Path, scene: Scene, load: Callable[[str], Scene]) 
 def scene_question_map(scene: Scene) -> QuestionMap:
     """Return the map of a scene's own places: benchmark nodes, else regions."""
     if scene.source == "capnav":
-        places = {
-            v.id: spot for v in scene.viewpoints for spot in viewpoints_on_plan(scene, [v.id])
-        }
+        places = {v.id: at for v in scene.viewpoints for at in viewpoints_on_plan(scene, [v.id])}
         names = {v.id: to_words(v.region) for v in scene.viewpoints if v.region is not None}
         return QuestionMap(scene.uri, places, names=names)
     spots = {
@@ -391,9 +389,7 @@ def tables(run: Path) -> list[ui.Block]:
     said = read_balance(run)
     with check_format(f"{run}/balance.json", "a balance of questions"):
         balance, numbers = said["balance"], {**said, **said["details"]}
-        facts = tuple(
-            ui.Fact(key.replace("_", " "), format_number(numbers[key])) for key in _COUNTS
-        )
+        facts = tuple(ui.Fact(k.replace("_", " "), format_number(numbers[k])) for k in _COUNTS)
         even = balance["imbalance"]
         note = "0: each body can do half of what is known; 1: each can do all or nothing."
         worth = ui.Fact("imbalance", NOTHING if even is None else f"{even:.2f}", note=note)

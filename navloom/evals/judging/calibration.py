@@ -169,10 +169,7 @@ def plan_trace(request: JudgeRequest, run: Path | None, note: Note) -> TracePlan
             f"{request.of}: no step whose reasoning names the option taken, such as Option 3"
         )
     samples = [Sample.of(request.seed, item.id, item.scene, **item.columns) for item in items]
-    asked = {
-        "n": n,
-        "items": json_digest({item.id: item.step.model_dump(mode="json") for item in items}),
-    }
+    asked = {"n": n, "items": json_digest({i.id: i.step.model_dump(mode="json") for i in items})}
     given = {item.id: item.step for item in items}
     return TracePlan(request=request, samples=samples, record=asked, steps=given)
 

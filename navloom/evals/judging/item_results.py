@@ -277,6 +277,10 @@ def pair_pairing() -> ui.Pairing:
     )
 
 
+def _facts(line: ui.Line, *keys: str) -> list[ui.Fact]:
+    return [ui.Fact(key.replace("_", " "), str(line[key])) for key in keys if line.get(key)]
+
+
 def reason_detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
     """Return the page of an explanation: verdict, evidence and any injected payload.
 
@@ -297,9 +301,7 @@ def reason_detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
             ui.Fact("named rightly", _listed(result.get("named"))),
             ui.Fact("claimed and not so", _listed(result.get("false"))),
         ]
-        for key in ("kind", "wording", "body", "agent", "defences", "answer_id"):
-            if line.get(key):
-                facts.append(ui.Fact(key.replace("_", " "), str(line[key])))
+        facts += _facts(line, "kind", "wording", "body", "agent", "defences", "answer_id")
         if line.get("base"):
             base = str(line["base"])
             facts.append(ui.Fact("without the payload", base, to=ui.sample_address(base)))
@@ -308,13 +310,9 @@ def reason_detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
             note=str(result.get("explanation") or ""),
             facts=tuple(facts),
         )
-        title, headline = (
-            str(line["id"]),
-            f"{verdict}, expected {expected}" if expected else verdict,
-        )
-        return ui.SampleDetail(
-            title=title, headline=headline, blocks=(_said(line), words, *_asked(line))
-        )
+        head = f"{verdict}, expected {expected}" if expected else verdict
+        blocks = (_said(line), words, *_asked(line))
+        return ui.SampleDetail(title=str(line["id"]), headline=head, blocks=blocks)
 
 
 @cache
@@ -373,9 +371,7 @@ def step_detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
         wrong = [name for name, grade in due.items() if grades.get(name, UNSCORED) != grade]
         said = ", ".join(f"{name} {grade}" for name, grade in grades.items())
         about = [ui.Fact("step", str(line.get("of")))]
-        for key in ("kind", "wording"):
-            if line.get(key):
-                about.append(ui.Fact(key, str(line[key])))
+        about += _facts(line, "kind", "wording")
         if due:
             tone: ui.Tone = "bad" if wrong else "good"
             agrees = ", ".join(wrong) or "nothing"
@@ -424,9 +420,7 @@ def task_pair_detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
         if spoiled := line.get("spoiled"):
             text = f"{spoiled.get('thing')} became {spoiled.get('by')}"
             facts.append(ui.Fact("spoiled", text))
-        for key in ("a_id", "b_id", "task"):
-            if line.get(key):
-                facts.append(ui.Fact(key.replace("_", " "), str(line[key])))
+        facts += _facts(line, "a_id", "b_id", "task")
         rows = tuple(
             (f"{each['order'][0]} first", str(each["took"]), str(each["why"]))
             for each in result.get("said") or ()

@@ -83,13 +83,12 @@ class JudgeRequest(RunRequest):
         own = super().record()
         named = own.pop("rubric")
         if self.kind not in _TRACES:
-            others = {"judge_failures": failure_labeller.PROMPT} | dict.fromkeys(
-                _TASKS, preference_judge.PROMPT
-            )
-            return {
-                **own,
-                "prompt": load_prompt(others.get(self.kind, reasoning_judge.PROMPT)).record,
-            }
+            name = reasoning_judge.PROMPT
+            if self.kind in _TASKS:
+                name = preference_judge.PROMPT
+            elif self.kind == "judge_failures":
+                name = failure_labeller.PROMPT
+            return {**own, "prompt": load_prompt(name).record}
         whole = load_rubric(named).model_dump(mode="json")
         return {**own, "rubric": whole, "prompt": load_prompt(rubric_judge.PROMPT).record}
 

@@ -375,14 +375,8 @@ def label_blocks(run: Path, rows: list[dict[str, Any]]) -> list[ui.Block]:
 
     same = sum(cause(row) == judge_result(row)["rules"] for row in rows)
     facts = (ui.Fact("walks", str(len(rows))), ui.Fact("as the rules", str(same)))
-    rules = _bars(
-        "The judge's causes, by the rules'",
-        rows,
-        "rules",
-        lambda r: judge_result(r)["rules"],
-        cause,
-        "cause",
-    )
+    title = "The judge's causes, by the rules'"
+    rules = _bars(title, rows, "rules", lambda r: judge_result(r)["rules"], cause, "cause")
     return [ui.Facts(title=f"Labelled by {_model(run)}", facts=facts), rules]
 
 

@@ -125,9 +125,7 @@ def plan_traces(request: JudgeRequest, run: Path | None, note: Note) -> TracePla
     named = {
         answer_file.unique_name(answer_file.safe_file_name(step.id), taken): step for step in steps
     }
-    samples = [
-        Sample.of(request.seed, name, step.scene, of=step.id) for name, step in named.items()
-    ]
+    samples = [Sample.of(request.seed, key, step.scene, of=step.id) for key, step in named.items()]
     told = json_digest([step.model_dump(mode="json") for step in steps])
     return TracePlan(request=request, samples=samples, record={"steps": told}, steps=named)
 

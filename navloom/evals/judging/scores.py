@@ -460,14 +460,8 @@ def score_known_pairs(run: Path, model: str, left: int) -> PreferenceCalibration
         for row, of in zip(rows, clusters, strict=True)
         for each in _result(row).get("said", ())
     ]
-    return PreferenceCalibration(
-        model,
-        judge_agreement(pairs),
-        judge_agreement(answers),
-        _leaning(rows),
-        said.count(None),
-        left,
-    )
+    both, single = judge_agreement(pairs), judge_agreement(answers)
+    return PreferenceCalibration(model, both, single, _leaning(rows), said.count(None), left)
 
 
 def _clusters(rows: Sequence[Mapping[str, Any]]) -> list[str]:

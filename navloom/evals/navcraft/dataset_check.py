@@ -147,11 +147,11 @@ def check_lines(
             said = str(error) if raw is None else f"not JSON: {error or 'nested too deep'}"
             yield number, None, [DatasetFinding(number, "", _cut(said))]
             continue
-        broken = _misshapen(line) or [
+        found = _misshapen(line) or [
             *_check_scene(line, known.scene),
             *_check_id(number, line, ids),
         ]
-        few = broken[:_MOST_OF_A_LINE]
+        few = found[:_MOST_OF_A_LINE]
         yield number, line, [DatasetFinding(number, where, _cut(said)) for where, said in few]
 
 

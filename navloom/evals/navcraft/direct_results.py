@@ -334,10 +334,8 @@ def _answered(line: ui.Line) -> ui.Transcript:
         parts += [", ".join(map(str, paths[robot]))] if paths.get(robot) else []
         words.append(ui.Utterance(robot, "\n".join(filter(None, parts))))
     transfer = answer["Transfer position"]
-    where = transfer if isinstance(transfer, str) else ", ".join(map(str, transfer))
-    return ui.Transcript(
-        title="Who does what", note=f"Transfer position: {where}", said=tuple(words)
-    )
+    at = transfer if isinstance(transfer, str) else ", ".join(map(str, transfer))
+    return ui.Transcript(title="Who does what", note=f"Transfer position: {at}", said=tuple(words))
 
 
 def _worth(line: ui.Line) -> ui.Facts:
@@ -407,10 +405,8 @@ def report(runs: list[Path], _: Path | None) -> CommandOutput:
     """Return the score tables of several runs, one row a run."""
     scores = {str(run): score_direct(run) for run in runs}
     record = {"runs": [score.record() for score in scores.values()]}
-    made = [*map(ui.Grid, direct_tables(scores))]
-    return CommandOutput(
-        [ui.Prose(title="Tasks made in one answer", text=""), *made], record=record
-    )
+    title = ui.Prose(title="Tasks made in one answer", text="")
+    return CommandOutput([title, *map(ui.Grid, direct_tables(scores))], record=record)
 
 
 def pairing() -> ui.Pairing:

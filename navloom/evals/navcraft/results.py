@@ -278,8 +278,7 @@ def _outcomes(scores: Sequence[RunScore]) -> Iterator[Table]:
             if count:
                 rows.append((f"{score.name}: {what}", str(count)))
         rows += [
-            (f"{score.name}: failed: {reason}", str(count))
-            for reason, count in score.reasons[:_MOST_REASONS]
+            (f"{score.name}: failed: {why}", str(n)) for why, n in score.reasons[:_MOST_REASONS]
         ]
         rows += [
             (f"{score.name}: error: {message}", str(count))
@@ -323,10 +322,7 @@ def _homes(scores: Sequence[RunScore]) -> Table:
     for score in scores:
         if score.scenes_used is not None:
             rows.append((f"{score.name}: used", str(score.scenes_used)))
-        rows += [
-            (f"{score.name}: left out: {reason}", str(count))
-            for reason, count in score.scenes_skipped
-        ]
+        rows += [(f"{score.name}: left out: {why}", str(n)) for why, n in score.scenes_skipped]
     note = "No attempt is made in a home that is left out. The run's scenes.json names each."
     return Table("Homes", note, ("what", "homes"), tuple(rows))
 
@@ -511,9 +507,7 @@ def report_blocks(runs: Sequence[Path | str], report: SynthReport) -> list[ui.Bl
         report: their report. With several runs, links address a run by its name.
     """
     names = [score.name if len(runs) > 1 else "" for score in report.scores]
-    with_relays = [
-        each for each in zip(runs, names, report.scores, strict=True) if _relays(each[2])
-    ]
+    with_relays = [row for row in zip(runs, names, report.scores, strict=True) if _relays(row[2])]
     drawn = [
         (score.name, tuple(_spreads(run, name, score, [each[2] for each in with_relays])))
         for run, name, score in with_relays
@@ -595,10 +589,7 @@ def _tasks(report: SynthReport, names: dict[str, str]) -> Iterator[ui.Grid]:
             "Of relays, those that end sooner than robot_1 alone would, where there are any. A row"
             " leads to its plan and to who is told what."
         )
-        to = (
-            ui.run_address(names[str(task.run)], ui.sample_address(_id(task)))
-            for task in report.shown
-        )
+        to = (ui.run_address(names[str(t.run)], ui.sample_address(_id(t))) for t in report.shown)
         table = Table("Tasks to look at", note, ("task", "what happens"), rows)
         yield ui.Grid(table, to=tuple(to))
 

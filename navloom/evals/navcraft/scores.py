@@ -417,9 +417,7 @@ def _diversity(valid: Sequence[Mapping[str, Any]]) -> tuple[Diversity, ...]:
 
 def _diverse(name: str, samples: Sequence[Mapping[str, Any]]) -> Diversity:
     tasks = [sample["result"]["phase_1"] for sample in samples]
-    types = [
-        (sample["result"].get("phase_2") or {}).get("Collaborative type") for sample in samples
-    ]
+    types = [(row["result"].get("phase_2") or {}).get("Collaborative type") for row in samples]
     pairs = {
         (
             sample["scene"],

@@ -458,9 +458,7 @@ def _paired(pairs: Sequence[tuple[str, float]]) -> dict[str, Any]:
     if not pairs:
         return {"pairs": 0, "difference": None, "low": None, "high": None}
     values = np.array([[difference] for _, difference in pairs])
-    mean, low, high = (
-        float(end[0]) for end in bootstrap_intervals(values, [home for home, _ in pairs])
-    )
+    mean, low, high = (float(end[0]) for end in bootstrap_intervals(values, [h for h, _ in pairs]))
     none = np.isnan(low)
     ends = {"low": None if none else low, "high": None if none else high}
     return {"pairs": len(pairs), "difference": mean, **ends}

@@ -273,17 +273,10 @@ def task_detail(
         found = find_problems(dict(line), load)
     worth, means, *about = _worth(line, rest)
     driven = rest.get("driven")
-    blocks = [
-        _told(line),
-        worth,
-        means,
-        *maps,
-        *([_legs(driven)] if driven else ()),
-        findings_block(found),
-        *about,
-    ]
+    legs = [_legs(driven)] if driven else []
+    blocks = (_told(line), worth, means, *maps, *legs, findings_block(found), *about)
     said = " ".join(filter(None, (_story(line), _verdict(rest), _drove(driven))))
-    return ui.SampleDetail(title=name, headline=said, blocks=tuple(blocks))
+    return ui.SampleDetail(title=name, headline=said, blocks=blocks)
 
 
 def _story(line: Mapping[str, Any]) -> str:
@@ -364,8 +357,7 @@ def _worth(line: Mapping[str, Any], rest: Mapping[str, Any]) -> list[ui.Block]:
     ]
     if worth := rest.get("worth"):
         graded = tuple(
-            ui.Fact(str(key), _value(value), note=_GRADES.get(key, ""))
-            for key, value in worth.items()
+            ui.Fact(str(k), _value(v), note=_GRADES.get(k, "")) for k, v in worth.items()
         )
         blocks.append(ui.Facts(title="As a task", facts=graded))
     if line.get("profile"):

@@ -64,10 +64,8 @@ def find_violations(scene: Scene, line: dict[str, Any]) -> list[Violation]:
     if unknown := [each for each in (*wrong, *words) if each.code == "unknown_region"]:
         return unknown
     wrong += [each for each in words if each.code == "wrong_start"]
-    wrong += [
-        *_broken_guards(scene, errand, relay, rest),
-        *_wrong_names(scene, errand, relay, rest),
-    ]
+    wrong += _broken_guards(scene, errand, relay, rest)
+    wrong += _wrong_names(scene, errand, relay, rest)
     wrong.sort(key=lambda each: _ORDER.split().index(each.code))
     wrong += [each for each in words if each.code in ("wrong_instruction", "wrong_subtasks")]
     if line.get("team") is not None:

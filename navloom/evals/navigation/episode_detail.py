@@ -253,9 +253,7 @@ def step_blocks(step: NavStep, right: str | None, of: str = "") -> tuple[ui.Bloc
 
 def notes_transcript(notes: Sequence[StepNote]) -> ui.Transcript:
     """Return notes as a transcript block."""
-    said = tuple(
-        ui.Utterance(note.who, note.words, tone="bad" if note.bad else "plain") for note in notes
-    )
+    said = tuple(ui.Utterance(n.who, n.words, tone="bad" if n.bad else "plain") for n in notes)
     return ui.Transcript(title="Said", said=said, private=True)
 
 
@@ -368,15 +366,10 @@ def tag_grid(case: EpisodeCase) -> ui.Grid | None:
     fork = tagged.deviation
     if fork is not None:
         went = f"went to {_place(fork.taken)}" if fork.taken else f"ended ({fork.end or 'stop'})"
-        right = (
-            f"the right way goes to {_place(fork.expected)}" if fork.expected else "it ends here"
-        )
-        if (words := deviation_label(case)) != FAULT:
-            right = (
-                f"the way that was given goes to {_place(fork.expected)}"
-                if fork.expected
-                else right
-            )
+        to = fork.expected and _place(fork.expected)
+        right = f"the right way goes to {to}" if to else "it ends here"
+        if (words := deviation_label(case)) != FAULT and to:
+            right = f"the way that was given goes to {to}"
         told = f"step {fork.step + 1}, at {_place(fork.at)}: {went}; {right}"
         rows.append((words, told, step_address(case.id, fork.step)))
     if not rows:

@@ -242,14 +242,8 @@ def _table(tally: FailureTally, title: str, note: str) -> Table:
     causes = [cause for cause in CAUSES if tally.by(cause)]
     rows = [_row(tally, kind, causes) for kind in BEHAVIOURS if tally.anywhere[kind]]
     total = ("all", *(str(tally.by(cause)) for cause in causes), str(tally.episodes), "100.0%", "")
-    header = (
-        "behaviour",
-        *(cause.replace("_", " ") for cause in causes),
-        "episodes",
-        "share",
-        "in all",
-    )
-    return Table(title, note, header, (*rows, total))
+    head = ("behaviour", *(c.replace("_", " ") for c in causes), "episodes", "share", "in all")
+    return Table(title, note, head, (*rows, total))
 
 
 def _row(tally: FailureTally, kind: Behaviour, causes: list[Cause]) -> tuple[str, ...]:

@@ -261,12 +261,8 @@ def _cycle(viewpoints: Sequence[str]) -> dict[str, int] | None:
         for at in range(len(viewpoints) - period):
             run = run + 1 if viewpoints[at] == viewpoints[at + period] else 0
             if run == period:
-                begin = at - period + 1
-                return {
-                    "hop": begin,
-                    "viewpoints": period,
-                    "times": _times(viewpoints[begin:], period),
-                }
+                hop = at - period + 1
+                return {"hop": hop, "viewpoints": period, "times": _times(viewpoints[hop:], period)}
     return None
 
 

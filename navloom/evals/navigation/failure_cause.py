@@ -390,9 +390,7 @@ def find_causes(fork: Fork, instruction: str, scene: Scene) -> dict[Cause, dict[
     for hops, rules in _STAGES:
         near = _held(rules, fork.within(hops), instruction, scene)
         if near:
-            return held | {
-                k: {**proof, "within": hops} for k, proof in near.items() if k not in held
-            }
+            return held | {k: {**why, "within": hops} for k, why in near.items() if k not in held}
     return held or {"unknown": {}}
 
 
@@ -589,9 +587,7 @@ def _ambiguous(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
 
 def _told(fork: Fork) -> tuple[str | None, str | None]:
     """Return the descriptions of the right and of the chosen option, where present."""
-    right, chosen = (
-        fork.options.get(way[0].id) if way else None for way in (fork.right, fork.chosen)
-    )
+    right, chosen = (fork.options.get(to[0].id) if to else None for to in (fork.right, fork.chosen))
     return right, chosen
 
 

@@ -96,14 +96,10 @@ class _Account:
         yield f"Right way ({len(path) - 1} hops):"
         yield f"  starts in {self._room(path[0])}"
         looks = headings_along(self.scene, path, self.episode.heading)
-        for number, (here, there) in enumerate(pairwise(path), 1):
-            options = options_of(
-                observe_from(self.scene, here, looks[number - 1]), looks[number - 1]
-            )
-            words = next(
-                (describe_option(option) for option in options if option.viewpoint == there), "?"
-            )
-            yield f"  {number}. {words} -> {self._room(there)}"
+        for hop, (here, there) in enumerate(pairwise(path), 1):
+            options = options_of(observe_from(self.scene, here, looks[hop - 1]), looks[hop - 1])
+            words = next((describe_option(one) for one in options if one.viewpoint == there), "?")
+            yield f"  {hop}. {words} -> {self._room(there)}"
         captions = observe_from(self.scene, path[-1], looks[-1]).captions
         yield f"  ends in {self._room(path[-1])}: {captions.summary if captions else ''}"
         rise = self._rise(path[0], path[-1])

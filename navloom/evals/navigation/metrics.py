@@ -240,11 +240,9 @@ class NavigationScorer:
             if episode.id in pointed and "object" in episode.columns:
                 named = pointed[episode.id] == str(episode.columns["object"])
                 right = np.array([named and columns["SR_visible"][k] == 1])
-                walked = columns["TL"][k : k + 1]
+                went = columns["TL"][k : k + 1]
                 columns["RGS"][k] = right[0]
-                columns["RGSPL"][k] = path_metrics.weigh_by_length(right, given[k : k + 1], walked)[
-                    0
-                ]
+                columns["RGSPL"][k] = path_metrics.weigh_by_length(right, given[k : k + 1], went)[0]
 
     def _touch(
         self,

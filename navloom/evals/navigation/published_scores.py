@@ -86,9 +86,7 @@ def physics_rows(columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """
     said = _typed()["physics"]
     for row in said["rows"]:
-        values = {
-            name: value / 100 if name in SHARES else value for name, value in row["values"].items()
-        }
+        values = {name: v / 100 if name in SHARES else v for name, v in row["values"].items()}
         cells = (format_metric(name, values[name]) if name in values else "" for name in columns)
         yield (f"{row['agent']} ({said['source']}, {row['grain']})", "", row["physics"], *cells)
 
@@ -102,11 +100,9 @@ def comparable_rows(request: Mapping[str, Any], *, every: bool = False) -> list[
     """
     if request.get("split") != SPLIT:
         return []
-    switches = [
-        word for key, word in (("cot", "CoT"), ("reflect", "Reflection")) if request.get(key)
-    ]
+    flags = [word for key, word in (("cot", "CoT"), ("reflect", "Reflection")) if request.get(key)]
     family = _FAMILIES.get(str(request.get("agent")), "NavGPT")
-    own = f"{family} w/ {' & '.join(switches)}" if switches else family
+    own = f"{family} w/ {' & '.join(flags)}" if flags else family
     part = "subset" if request.get("subset_ids") else SPLIT
     rows = [row for row in published_rows() if row.task == request.get("task")]
     return [row for row in rows if every or (row.part == part if row.trained else row.group == own)]

@@ -207,14 +207,12 @@ def score_run(
         points=dict(_points(trials, scene_of)),
     )
     records, faults = {}, []
-    for trial, score in zip(trials, scores.each(), strict=True):
-        whole = (
-            replace(score, invalid=trial.path) if isinstance(trial.path, InvalidEpisode) else score
-        )
-        effort = {name: value for name, value in trial.effort.items() if value is not None}
-        records[trial.id] = {**whole.record(), **effort, "cluster": cluster_of(trial.episode)}
+    for t, score in zip(trials, scores.each(), strict=True):
+        whole = replace(score, invalid=t.path) if isinstance(t.path, InvalidEpisode) else score
+        effort = {name: value for name, value in t.effort.items() if value is not None}
+        records[t.id] = {**whole.record(), **effort, "cluster": cluster_of(t.episode)}
         if whole.invalid is not None:
-            faults.append(SubmissionFault(trial.id, whole.invalid))
+            faults.append(SubmissionFault(t.id, whole.invalid))
     first = trials[0].episode.task
     split = said["request"].get("split")
     return _sheet(str(run), first, split and str(split), records, faults, by, seed)

@@ -587,9 +587,7 @@ def _panoramas(request: EvalRequest, data: TaskData) -> dict[str, Any]:
 def _without_captions(captions: str | None, data: TaskData) -> list[str]:
     """Return a note on the scenes without captions in a caption run."""
     scenes = sorted({episode.scene for episode in data.episodes})
-    none = (
-        [] if captions is None else [s for s in scenes if find_caption_cache(captions, s) is None]
-    )
+    none = [s for s in scenes if captions is not None and find_caption_cache(captions, s) is None]
     if not none:
         return []
     return [

@@ -130,12 +130,8 @@ def score_sample(
         "status": "ok" if score.success else "failed",
         "reason": reason,
         "message": reason and _message(reason, state, score),
-        "result": {
-            **result,
-            "episode": episode.model_dump(mode="json"),
-            "scores": score.record(),
-            "tags": tags,
-        },
+        "result": result
+        | {"episode": episode.model_dump(mode="json"), "scores": score.record(), "tags": tags},
     }
 
 

@@ -162,6 +162,5 @@ class StepViews:
 def _numbered(seen: Observation, step: NavStep) -> list[tuple[str, bool]]:
     """Return for each candidate the number of its option, and whether it was taken."""
     numbers = {option.viewpoint: str(option.id) for option in step.options}
-    return [
-        (numbers.get(w.viewpoint, ""), w.viewpoint == step.move_target) for w in seen.candidates
-    ]
+    to = step.move_target
+    return [(numbers.get(w.viewpoint, ""), w.viewpoint == to) for w in seen.candidates]

@@ -279,9 +279,8 @@ def _touched(runs: Mapping[str, Mapping[str, Any]]) -> str:
         of = [run for name, run in runs.items() if PHYSICS_ARMS[name]["waypoints"] == waypoints]
         told = [run["metrics"]["contacts"] for run in of if "contacts" in run["metrics"]]
         count = sum(round(each["mean"] * each["n"]) for each in told)
-        said += [
-            f"{count:,} contacts in {sum(each['n'] for each in told):,} episodes on {waypoints}"
-        ]
+        episodes = sum(each["n"] for each in told)
+        said += [f"{count:,} contacts in {episodes:,} episodes on {waypoints}"]
     return f"In all: {'; '.join(said)}."
 
 

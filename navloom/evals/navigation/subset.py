@@ -117,9 +117,7 @@ def path_key(episode: Episode) -> tuple[str, str]:
 def episode_length(episode: Episode) -> float:
     """Return an episode's path length in metres, or in hops if metres are not recorded."""
     metres = episode.columns.get("path_metres")
-    return (
-        float(metres) if isinstance(metres, int | float) else float(max(0, len(episode.path) - 1))
-    )
+    return float(metres if isinstance(metres, int | float) else max(0, len(episode.path) - 1))
 
 
 def bin_edges(episodes: Sequence[Episode], bins: int) -> list[float]:
@@ -476,9 +474,7 @@ def _axis(
     name: str, full: Sequence[Episode], part: Sequence[Episode], value: Callable[[Episode], str]
 ) -> SubsetAxis:
     whole, some = Counter(map(value, full)), Counter(map(value, part))
-    return SubsetAxis(
-        name, tuple((each, whole[each], some[each]) for each in sorted(whole, key=_key))
-    )
+    return SubsetAxis(name, tuple((at, whole[at], some[at]) for at in sorted(whole, key=_key)))
 
 
 def _key(value: str) -> tuple[float, str]:

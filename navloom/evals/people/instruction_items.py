@@ -128,10 +128,9 @@ def _of_run(run: Path, note: rated_items.Note) -> Iterator[Instruction]:
     walked = recorded_graph(said["request"])
     for sample in read_samples(run):
         result = sample.get("result")
+        held = result.get("episode") if isinstance(result, dict) else None
         try:
-            episode = Episode.model_validate(
-                result.get("episode") if isinstance(result, dict) else None
-            )
+            episode = Episode.model_validate(held)
             scene = walked(load_run_scene(run, episode.scene))
         except ValidationError as error:
             note(f"{sample['id']} is left out: {first_problem(error)}")
@@ -239,9 +238,7 @@ def authorship_items(
             )
         shown[author] = by[author][:_EXAMPLES]
     names = {author: f"writer_{n}" for n, author in enumerate(authors, 1)}
-    told = [
-        (f"Writer {n}", [one.text for one in shown[author]]) for n, author in enumerate(authors, 1)
-    ]
+    told = [(f"Writer {n}", [one.text for one in shown[who]]) for n, who in enumerate(authors, 1)]
     examples = rated_items.examples_block(told)
     asked = [one for author in authors for one in by[author][_EXAMPLES:]]
     lots.shuffle(asked)

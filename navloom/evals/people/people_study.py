@@ -161,9 +161,8 @@ def _items(
         told, lines = rated_items.read_judge_run(Path(source))
         return rated_items.grade_form(form, told), rated_items.grade_items(told, drawn(lines), note)
     if form.items == "relays":
-        return form, rated_items.relay_items(
-            form, drawn(rated_items.read_relays(source, note)), note
-        )
+        relays = drawn(rated_items.read_relays(source, note))
+        return form, rated_items.relay_items(form, relays, note)
     said = told_of(source, most)
     if form.items == "walks":
         return form, walk_items(form, drawn(said), note)

@@ -465,12 +465,10 @@ def find_studies(run: Path) -> tuple[Path, ...]:
     found = []
     for place in (run, run.resolve().parent):
         try:
-            folders = sorted(each for each in place.iterdir() if each.is_dir())[:_MOST_FOLDERS]
+            beside = sorted(each for each in place.iterdir() if each.is_dir())[:_MOST_FOLDERS]
         except OSError:
             continue
-        found += [
-            each for each in folders if study_folder.is_people_study(each) and _is_over(each, run)
-        ]
+        found += [f for f in beside if study_folder.is_people_study(f) and _is_over(f, run)]
     return tuple(dict.fromkeys(found))[:_MOST_STUDIES]
 
 
@@ -522,11 +520,10 @@ def run_blocks(run: Path) -> list[ui.Block]:
     blocks: list[ui.Block] = []
     for folder in find_studies(run):
         held = cached_results(folder)
-        blocks.append(
-            ui.Prose(title=f"People: {held.people.form.title}", text=f"From {folder.name}.")
-        )
-        blocks += [ui.Grid(agreement_table(held.questions))]
-        blocks += [*map(ui.Grid, judge_tables(held.questions))]
+        title = f"People: {held.people.form.title}"
+        blocks.append(ui.Prose(title=title, text=f"From {folder.name}."))
+        tables = agreement_table(held.questions), *judge_tables(held.questions)
+        blocks += map(ui.Grid, tables)
     return blocks
 
 

@@ -62,9 +62,7 @@ def _verdict(found: run_comparison.Comparison) -> str:
 
     Less effort is no merit of a run that succeeds significantly less: it may just have given up.
     """
-    ahead = {
-        who: [each.metric for each in found.metrics if each.better == who] for who in ("A", "B")
-    }
+    ahead = {who: [m.metric for m in found.metrics if m.better == who] for who in ("A", "B")}
     best = _success(found)
     parts = []
     for who, name in (("A", found.a), ("B", found.b)):

@@ -68,9 +68,7 @@ def _table(block: ui.Facts | ui.Bars, of: str) -> Table:
         rows = [(f.name, f"{f.value} ({f.note})" if f.note else f.value) for f in block.facts]
         return Table(of + block.title, block.note, ("", "value"), tuple(rows))
     names = dict.fromkeys(part.name for _, parts in block.bars for part in parts)
-    counts = [
-        (bar, {part.name: format_number(part.count) for part in parts}) for bar, parts in block.bars
-    ]
+    counts = [(bar, {p.name: format_number(p.count) for p in parts}) for bar, parts in block.bars]
     cells = ((bar, *(held.get(name, "0") for name in names)) for bar, held in counts)
     return Table(of + block.title, block.note, (block.unit, *names), tuple(cells))
 
@@ -277,9 +275,7 @@ class _BlockReader:
         if name == "Columns":
             given["columns"] = [self.blocks(each, deep + 1) for each in given["columns"]]
         if name == "Variants":
-            given["variants"] = [
-                (title, self.blocks(each, deep + 1)) for title, each in given["variants"]
-            ]
+            given["variants"] = [(name, self.blocks(v, deep + 1)) for name, v in given["variants"]]
         made: ui.Block = _KINDS[name].validate_python(given)
         return made
 

@@ -92,10 +92,7 @@ class EpisodeFilter:
             f"{sum(names.values())} episodes are left out: {why}: {join_some([*names], _SHOWN)}."
             for why, names in self._left.items()
         ]
-        odd = [
-            f"{what} ({len(names)}): {join_some(names, _SHOWN)}."
-            for what, names in self._odd.items()
-        ]
+        odd = [f"{what} ({len(n)}): {join_some(n, _SHOWN)}." for what, n in self._odd.items()]
         return (*left, *odd)
 
     def finish(self, data: TaskData, where: Path) -> TaskData:

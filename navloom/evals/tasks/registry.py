@@ -137,10 +137,8 @@ def _folder(name: str, data: Path | str | None) -> Path:
         data = Path(base) / below
     folder = Path(data).expanduser()
     if not folder.is_dir():
-        what = (
-            "it is a file, and a folder was expected"
-            if folder.exists()
-            else "there is no such folder"
-        )
+        what = "there is no such folder"
+        if folder.exists():
+            what = "it is a file, and a folder was expected"
         raise DataError(f"{folder}: {what}. docs/datasets.md says what goes in.")
     return folder

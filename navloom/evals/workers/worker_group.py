@@ -8,7 +8,7 @@ The caller that waits for its sample gets an error and runs the sample again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
@@ -352,7 +352,9 @@ class WorkerGroup:
                 self._holds.hold(words["model"], words["seconds"])
                 for other in self._members.values():
                     if other is not member:
-                        self._soon(other.say("hold", **_without(words, "say")))
+                        self._soon(
+                            other.say("hold", **{k: v for k, v in words.items() if k != "say"})
+                        )
             case "retry":
                 told = self._scope.make_settings().on_retry
                 if told is not None:
@@ -406,10 +408,6 @@ class WorkerGroup:
         task = asyncio.ensure_future(work)
         self._listening.add(task)
         task.add_done_callback(self._listening.discard)
-
-
-def _without(words: Mapping[str, Any], name: str) -> worker_protocol.Words:
-    return {key: value for key, value in words.items() if key != name}
 
 
 def _check_memory(models: Sequence[str], places: int, note: Callable[[str], None]) -> None:
