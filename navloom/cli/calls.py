@@ -111,24 +111,21 @@ class _Shown:
 
     def lines(self, call: LoggedCall, of: int) -> Iterator[str]:
         """Yield the lines of a call."""
-        from navloom.evals.call_log import (
-            as_json_text,
-            describe_call,
-            message_as_text,
-            schema_names,
-        )
+        from navloom.evals import call_log
 
-        yield f"=== call {call.number} of {of}: {', '.join(describe_call(call))}"
+        yield f"=== call {call.number} of {of}: {', '.join(call_log.describe_call(call))}"
         for name, form in (("tools", call.tools), ("schema", call.schema)):
             if form is not None and self.whole:
-                yield f"--- {name}\n{as_json_text(form)}"
+                yield f"--- {name}\n{call_log.as_json_text(form)}"
             elif form is not None:
-                yield f"--- {name}: {', '.join(schema_names(form)) or 'without a name'}"
+                yield f"--- {name}: {', '.join(call_log.schema_names(form)) or 'without a name'}"
         for message in call.messages:
             name = str(message.get("role"))
-            yield from self._part(name, message_as_text(message), call.number)
+            yield from self._part(name, call_log.message_as_text(message), call.number)
         if call.reply is not None:
-            yield from self._part("reply", message_as_text(call.reply), call.number, again=True)
+            yield from self._part(
+                "reply", call_log.message_as_text(call.reply), call.number, again=True
+            )
         if call.error:
             yield f"--- error\n{call.error}"
         yield ""

@@ -176,10 +176,8 @@ def check_gpus(app: Mapping[str, Any], there: float) -> None:
         ModelError: there are fewer GPUs than the replicas need.
     """
     for each in app["args"]["llm_configs"] if app["import_path"] == BUILDER else ():
-        keywords, replicas = each["engine_kwargs"], each["deployment_config"]["num_replicas"]
-        one = int(
-            keywords.get("tensor_parallel_size", 1) * keywords.get("pipeline_parallel_size", 1)
-        )
+        flags, replicas = each["engine_kwargs"], each["deployment_config"]["num_replicas"]
+        one = int(flags.get("tensor_parallel_size", 1) * flags.get("pipeline_parallel_size", 1))
         if there < replicas * one:
             raise ModelError(
                 f"{replicas} replicas of {one} GPUs each need {replicas * one}, and Ray finds"

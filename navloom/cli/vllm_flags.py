@@ -111,11 +111,9 @@ def _template(
         return wanted
     if family is None or family.template is None or any("chat-template" in f for f in given):
         return None
-    here = next(
-        (f / family.template for f in TEMPLATE_FOLDERS if (f / family.template).is_file()), None
-    )
-    if here is not None:
-        return str(here)
+    for folder in TEMPLATE_FOLDERS:
+        if (folder / family.template).is_file():
+            return str(folder / family.template)
     notes.append(
         f"{family.name}: tools work better with vLLM's own examples/{family.template}; give it"
         " with --chat-template FILE (the wheel does not carry it)"

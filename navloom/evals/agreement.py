@@ -192,10 +192,8 @@ class RaterAnswers:
     @cached_property
     def counts(self) -> NDArray[np.int64]:
         """(N, V): number of raters who gave each item each value."""
-        found: NDArray[np.int64] = (self.codes[..., None] == np.arange(len(self.values))).sum(
-            axis=0
-        )
-        return found
+        held: NDArray[np.int64] = (self.codes[..., None] == np.arange(len(self.values))).sum(axis=0)
+        return held
 
     @cached_property
     def paired(self) -> NDArray[np.int64]:

@@ -114,10 +114,8 @@ class RunRequest:
 
         said = read_run(run)
         asked, where = dict(said["request"]), dict(said.get("where") or {})
-        known, kind = (
-            {each.name for each in fields(cls)},
-            cls.KIND or {**where, **asked}.get("kind"),
-        )
+        known = {each.name for each in fields(cls)}
+        kind = cls.KIND or {**where, **asked}.get("kind")
         if kind is None:
             raise version_error(run, said, "its run.json does not say what was asked")
         if kind != said.get("kind"):

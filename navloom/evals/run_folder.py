@@ -557,12 +557,9 @@ def request_hash(kind: str, request: Mapping[str, Any], seed: int) -> str:
 
 def _shown(old: Any, new: Any) -> tuple[str, str]:
     """Return two values as text, cut around their first difference if long."""
-    texts = [json.dumps(value, ensure_ascii=False) for value in (old, new)]
-    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False)))
-    start = max(0, same - _SHOWN // 3) if max(map(len, texts)) > _SHOWN else 0
+    both = [json.dumps(value, ensure_ascii=False) for value in (old, new)]
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*both, strict=False)))
+    start = max(0, same - _SHOWN // 3) if max(map(len, both)) > _SHOWN else 0
     end = start + _SHOWN
-    before, now = (
-        ("…" if start else "") + text[start:end] + ("…" if len(text) > end else "")
-        for text in texts
-    )
-    return before, now
+    was, now = (("…" if start else "") + t[start:end] + ("…" if len(t) > end else "") for t in both)
+    return was, now

@@ -166,9 +166,8 @@ async def run_batch(
     ended = chosen & (folder.finished | folder.errored)
     todo = [sample for sample in samples if sample.id in chosen - ended]
     todo.sort(key=lambda sample: (sample.scene, sample.id))
-    scope = sample_runner.CallScope(
-        session.settings, session.limits, display, session.max_connections
-    )
+    most = session.max_connections
+    scope = sample_runner.CallScope(session.settings, session.limits, display, most)
     scope.limits.check_price(job.model)
     display.start(len(chosen), len(ended))
     under_way = Tally()

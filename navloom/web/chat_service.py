@@ -17,18 +17,9 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from navloom.errors import UsageError
+from navloom.graphs.chat import threads
 from navloom.graphs.chat.chat_turn import MOST_SAID, input_fault
 from navloom.graphs.chat.state import Context
-from navloom.graphs.chat.threads import (
-    ChatThread,
-    chat_record,
-    delete_thread,
-    list_threads,
-    parse_chat,
-    rename_thread,
-    render_map,
-    thread_file,
-)
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.plan_style import to_words
 from navloom.scenes.scene import Scene
@@ -144,7 +135,7 @@ class ChatService(WebService):
     # Open threads.
 
     async def _of(self, name: str, *, new: bool = False) -> LiveChat:
-        file = thread_file(name, self._folder)
+        file = threads.thread_file(name, self._folder)
         async with self._opening:
             if self._ended:
                 raise UsageError(_ENDED)
@@ -164,7 +155,7 @@ class ChatService(WebService):
         sitting = self._sittings.pop(name, None)
         if sitting is not None and not await sitting.close(why):
             # An empty conversation is not worth keeping.
-            await asyncio.to_thread(delete_thread, self._folder, name)
+            await asyncio.to_thread(threads.delete_thread, self._folder, name)
 
     def _leave_later(self, name: str) -> None:
         """Schedule to close a thread that nobody watches, so that a terminal can open it."""
@@ -217,31 +208,33 @@ class ChatService(WebService):
 
     async def _rename(self, request: Request) -> Response:
         asked = await parse_body(request, _Named)
-        file, to = (thread_file(each, self._folder) for each in (asked.thread, asked.name))
+        file, to = (threads.thread_file(each, self._folder) for each in (asked.thread, asked.name))
         async with self._opening:
             mine = asked.thread in self._sittings
             if mine and not to.exists() and asked.name not in self._sittings:
                 await self._close(asked.thread, {"to": asked.name})
             # Closing deleted an empty thread; it starts again under its new name.
             if file.exists() or not mine:
-                await asyncio.to_thread(rename_thread, self._folder, asked.thread, asked.name)
+                await asyncio.to_thread(
+                    threads.rename_thread, self._folder, asked.thread, asked.name
+                )
         self._tell_threads()
         return JSONResponse({"thread": asked.name})
 
     async def _delete(self, request: Request) -> Response:
         name = (await parse_body(request, _Of)).thread
-        file = thread_file(name, self._folder)
+        file = threads.thread_file(name, self._folder)
         async with self._opening:
             mine = name in self._sittings
             await self._close(name, {"why": f"'{name}' was deleted."})
             if file.exists() or not mine:
-                await asyncio.to_thread(delete_thread, self._folder, name)
+                await asyncio.to_thread(threads.delete_thread, self._folder, name)
         self._tell_threads()
         return JSONResponse({})
 
     async def _replay(self, request: Request) -> Response:
         asked = await parse_body(request, _SavedFile)
-        saved = parse_chat(asked.text.encode(errors="replace"), asked.name, self._scene)
+        saved = threads.parse_chat(asked.text.encode(errors="replace"), asked.name, self._scene)
         lines = [line.model_dump() for line in saved.transcript]
         poses = [page_pose(self._scene, pose) for pose in saved.trail]
         return JSONResponse({"lines": lines, "poses": poses})
@@ -256,12 +249,12 @@ class ChatService(WebService):
     async def _threads(self, request: Request) -> Response:  # noqa: ARG002
         # The lock keeps a thread that is just being created from looking broken.
         async with self._opening:
-            found, notes = await list_threads(self._folder)
+            found, notes = await threads.list_threads(self._folder)
         first = self._first or self._free_name()
-        threads = sorted((self._told(each) for each in found), key=lambda each: not each["here"])
-        return JSONResponse({"first": first, "threads": threads, "notes": notes})
+        kept = sorted((self._told(each) for each in found), key=lambda each: not each["here"])
+        return JSONResponse({"first": first, "threads": kept, "notes": notes})
 
-    def _told(self, thread: ChatThread) -> dict[str, Any]:
+    def _told(self, thread: threads.ChatThread) -> dict[str, Any]:
         here = thread.scene == self._scene.uri and thread.body == self._body
         words = ["navloom", "chat", thread.scene, "--display", "web", "--thread", thread.name]
         if thread.body != DEFAULT_BODY.name:
@@ -279,7 +272,7 @@ class ChatService(WebService):
         return next(
             name
             for name in names
-            if name not in self._sittings and not thread_file(name, self._folder).exists()
+            if name not in self._sittings and not threads.thread_file(name, self._folder).exists()
         )
 
     async def _home(self, request: Request) -> Response:  # noqa: ARG002
@@ -309,12 +302,14 @@ class ChatService(WebService):
 
     async def _save(self, request: Request) -> Response:
         talk = (await self._of(request.path_params["thread"])).talk
-        return JSONResponse(chat_record(talk.scene, talk.transcript, talk.trail, talk.model))
+        return JSONResponse(
+            threads.chat_record(talk.scene, talk.transcript, talk.trail, talk.model)
+        )
 
     async def _map(self, request: Request) -> Response:
         talk = (await self._of(request.path_params["thread"])).talk
         async with self._drawing:
-            drawn = await asyncio.to_thread(render_map, talk.scene, talk.trail)
+            drawn = await asyncio.to_thread(threads.render_map, talk.scene, talk.trail)
         return Response(drawn, media_type="image/png")
 
 

@@ -46,9 +46,8 @@ def write_forms(people: PeopleStudy, *, licensed: bool = False) -> Iterator[Path
     plans: dict[str, Any] = {}
     for rater in people.file.raters:
         path = people.path / f"form-{rater.name}.html"
-        write_run_file(
-            path, one_file_page(_pages(people, rater, documents, plans), "", people=True)
-        )
+        pages = _pages(people, rater, documents, plans)
+        write_run_file(path, one_file_page(pages, "", people=True))
         yield path
 
 

@@ -49,9 +49,8 @@ class DatasetSource(Source):
         """Return all lines; read the file again if it has changed."""
         now = file_stamp(self.path)
         if now != self._read:
-            self._lines = {
-                row["id"]: row for row in dataset_page.dataset_rows(self.path, self._where)
-            }
+            found = dataset_page.dataset_rows(self.path, self._where)
+            self._lines = {row["id"]: row for row in found}
             lines = self._lines.values()
             self._rows = [IndexRow(x["id"], row_cells(self._columns, x), _NOWHERE) for x in lines]
             self._read = now

@@ -145,10 +145,7 @@ def file_stamp(path: Path) -> tuple[int, int]:
 
 _MOST_NOTES = 5
 _MOST_COMMAND = 10_000
-_TABS = (
-    *(("scores", "Scores"), ("failures", "Failures"), ("cost", "Cost")),
-    ("request", "Request"),
-)
+_TABS = (("scores", "Scores"), ("failures", "Failures"), ("cost", "Cost"), ("request", "Request"))
 _STUMBLES = (LookupError, TypeError, ValueError, AttributeError)
 
 
@@ -412,7 +409,7 @@ def _named(title: str, values: Mapping[str, Any]) -> Facts:
     return Facts(title=title, facts=tuple(facts))
 
 
-def _plain_detail(line: Mapping[str, Any]) -> SampleDetail:
+def _plain_detail(line: Line) -> SampleDetail:
     """Return the detail of a line with an error, or of a kind without its own details."""
     left = {key: line.get(key) for key in ("status", "reason", "message", "scene", "attempt")}
     blocks: list[Block] = [_named("", {key: value for key, value in left.items() if value})]

@@ -55,24 +55,21 @@ def capnav_truth(
     as_json: Json = False,
 ) -> None:
     """Show the ground truth of CapNav: feasible questions for each body, and what blocks others."""
-    from navloom.evals.capnav.benchmark_data import (
-        count_truths,
-        infeasible_pairs,
-        load_benchmark,
-        truth_tables,
-    )
+    from navloom.evals.capnav import benchmark_data
 
     folder = data_folder(data)
-    benchmark = load_benchmark(folder, compat_edges=compat_edges, scenes=scene, bodies=bodies)
-    reasons = list(infeasible_pairs(benchmark)) if why else []
+    benchmark = benchmark_data.load_benchmark(
+        folder, compat_edges=compat_edges, scenes=scene, bodies=bodies
+    )
+    reasons = list(benchmark_data.infeasible_pairs(benchmark)) if why else []
     if as_json:
         listed = [
             {"question_id": q.id, "body": body, "blocking": [p.record() for p in passages]}
             for q, body, passages in reasons
         ]
-        print_json(count_truths(benchmark) | ({"why_not": listed} if why else {}))
+        print_json(benchmark_data.count_truths(benchmark) | ({"why_not": listed} if why else {}))
         return
-    for table in truth_tables(benchmark):
+    for table in benchmark_data.truth_tables(benchmark):
         print_out(table.markdown() + "\n")
     for question, body, passages in reasons:
         said = "; ".join(f"{p.a} -> {p.b} ({_note(p)})" for p in passages)

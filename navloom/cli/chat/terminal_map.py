@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from operator import itemgetter
 from textwrap import wrap
@@ -127,10 +127,7 @@ def _put(drawn: TerminalMap, marks: Mapping[tuple[int, int], str]) -> TerminalMa
     rows = [list(row) for row in drawn.cells]
     for (row, column), mark in marks.items():
         rows[row][column] = mark
-    cells = tuple("".join(row) for row in rows)
-    return TerminalMap(
-        drawn.floor, cells, drawn.rooms, drawn.regions, drawn.left, drawn.top, drawn.step
-    )
+    return replace(drawn, cells=tuple("".join(row) for row in rows))
 
 
 def _names(scene: Scene, drawn: TerminalMap, taken: Set[Cell]) -> RoomNames:

@@ -120,18 +120,11 @@ def _hard(whole: TaskData, failed: CommonFailures, runs: list[Path]) -> Subset:
 def _show(
     whole: TaskData, made: Subset, out: Path | None, picture: Path | None, *, as_json: bool
 ) -> None:
-    from navloom.evals.navigation.subset import (
-        compare_axes,
-        compare_quantiles,
-        quantile_table,
-        save_subset,
-        shares_table,
-        subset_chart,
-    )
+    from navloom.evals.navigation import subset as subsets
 
     part = made.pick(whole).episodes
-    axes = compare_axes(whole.episodes, part, bins=made.bins)
-    spreads = compare_quantiles(whole.episodes, part)
+    axes = subsets.compare_axes(whole.episodes, part, bins=made.bins)
+    spreads = subsets.compare_quantiles(whole.episodes, part)
     for note in whole.notes:
         print_err(f"note: {note}")
     if as_json:
@@ -143,15 +136,17 @@ def _show(
             "spreads": [spread.to_json() for spread in spreads],
         })  # fmt: skip
     else:
-        print_table(shares_table(axes))
-        print_table(quantile_table(spreads))
+        print_table(subsets.shares_table(axes))
+        print_table(subsets.quantile_table(spreads))
     if picture is not None:
         from navloom.evals.report.block_chart import draw_chart
 
         title = f"{made.task} {made.split}: {len(part)} of {len(whole.episodes)} episodes"
-        blocks = subset_chart(axes, whole.episodes, part)
+        blocks = subsets.subset_chart(axes, whole.episodes, part)
         save_figure(draw_chart(blocks, title, across=2), picture)
     if out is None:
         print_err("nothing is written: say where with --out subset.json")
     else:
-        print_err(f"wrote {save_subset(made, out)}: {len(part)} of {len(whole.episodes)} episodes")
+        print_err(
+            f"wrote {subsets.save_subset(made, out)}: {len(part)} of {len(whole.episodes)} episodes"
+        )

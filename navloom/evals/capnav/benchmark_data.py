@@ -84,13 +84,9 @@ class CapnavQuestion:
     @property
     def problem(self) -> str | None:
         """The reason why it cannot be asked, in one line; None if it can."""
-        for which, node, words in zip(
-            ("start", "end"), (self.start, self.end), self.said, strict=True
-        ):
-            if node is None:
-                return (
-                    f"{self.id}: nodes_involved.{which} '{words[:80]}' names no node of the graph"
-                )
+        for end, at, text in zip(("start", "end"), (self.start, self.end), self.said, strict=True):
+            if at is None:
+                return f"{self.id}: nodes_involved.{end} '{text[:80]}' names no node of the graph"
         return None
 
 
@@ -357,9 +353,7 @@ def _of_scene(benchmark: CapnavBenchmark, scene: str) -> dict[str, Any]:
             counts = Counter(_FEASIBLE[benchmark.feasible(q, body)] for q in asked if not q.problem)
             bodies[body.name] = {word: counts[word] for word in _FEASIBLE.values()}
     unlabelled = sum(
-        table.passage(name, a, b).traversable is None
-        for name in table.bodies
-        for a, b in table.edges
+        table.passage(who, a, b).traversable is None for who in table.bodies for a, b in table.edges
     )
     return {
         "nodes": len(table.nodes),

@@ -203,11 +203,9 @@ def _add_round(
     plan.samples += new
 
 
-def _steer(
-    plan: DesignPlan, new: Sequence[Sample], before: Sequence[question_set.RouteFacts]
-) -> None:
+def _steer(plan: DesignPlan, new: Sequence[Sample], old: Sequence[question_set.RouteFacts]) -> None:
     """Assign routes with rare facts to each conversation, scenes in turn."""
-    steer = question_set.RouteBalancer(before)
+    steer = question_set.RouteBalancer(old)
     among: dict[str, list[question_set.RouteFacts]] = {}
     taken: dict[str, set[tuple[str, str]]] = {}
     for sample in new:
@@ -313,9 +311,8 @@ def finish(made: DesignPlan, run: Path) -> dict[str, Any]:
     """Write the questions, their truth and their balance."""
     collected = _collected(made, run)
     ids = {name: get_scene(uri).id for name, uri in made.fit.scenes.items()}
-    where = question_set.write_questions(
-        run, collected, ids, qa=made.request.qa and Path(made.request.qa)
-    )
+    qa = made.request.qa and Path(made.request.qa)
+    where = question_set.write_questions(run, collected, ids, qa=qa)
     record = collected.record(made.quotas, made.request.questions)
     text = json.dumps(record, ensure_ascii=False, indent=1) + "\n"
     write_run_file(run / question_set.BALANCE, text.encode())

@@ -257,10 +257,8 @@ def report(runs: Sequence[Path], out: Path | None = None) -> CommandOutput:
     read = {name: read_capnav(run) for name, run in zip(run_labels(runs), runs, strict=True)}
     models = ", ".join(dict.fromkeys(scores.model for scores in read.values()))
     counts = " + ".join(str(len(scores.scores)) for scores in read.values())
-    blocks: list[ui.Block] = [
-        ui.Prose(title=f"CapNav · {models} · n = {counts}", text=""),
-        *map(ui.Grid, report_tables(read)),
-    ]
+    title = ui.Prose(title=f"CapNav · {models} · n = {counts}", text="")
+    blocks: list[ui.Block] = [title, *map(ui.Grid, report_tables(read))]
     files = [write_markdown(runs[0] if out is None else out, blocks)]
     record = {"runs": [scores.record() for scores in read.values()]}
     return CommandOutput(blocks, record=record, files=files)
@@ -297,7 +295,7 @@ _OUTCOMES = {
 }
 
 
-def detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
+def detail(run: Path, line: ui.Line) -> ui.SampleDetail:
     """Return the page of one question and body: answer, truth, map and judge.
 
     Raises:
@@ -614,8 +612,5 @@ def tables(run: Path) -> list[ui.Block]:
         for body, of in counted.items()
     )
     note = "A reply that could not be read is a no where the truth is yes, and a yes where not."
-    found = report_tables({run.resolve().name: scores})
-    return [
-        ui.Bars(title="Answers by body", note=note, bars=bars, unit="answers"),
-        *map(ui.Grid, found),
-    ]
+    chart = ui.Bars(title="Answers by body", note=note, bars=bars, unit="answers")
+    return [chart, *map(ui.Grid, report_tables({run.resolve().name: scores}))]

@@ -27,13 +27,7 @@ from navloom.scenes.formats.capnav_nodes import region_nodes
 from navloom.scenes.plan_style import to_words
 from navloom.scenes.scene import Scene
 from navloom.scenes.traversability_table import Passage, Traversability
-from navloom.tools.capnav.feasibility import (
-    Feasibility,
-    barrier_kinds,
-    blocking_kinds,
-    check_feasibility,
-    path_once_open,
-)
+from navloom.tools.capnav import feasibility
 from navloom.tools.capnav.named_places import traversability_of
 
 _MOST_NOTES = 20_000_000
@@ -133,7 +127,7 @@ def passages_map(
     ground: QuestionMap,
     truth: Traversability,
     body: str,
-    found: Feasibility,
+    found: feasibility.Feasibility,
     ends: tuple[str, str],
     answered: Sequence[str | None] = (),
 ) -> ui.SceneMap:
@@ -172,17 +166,17 @@ def passages_map(
 
 
 def required_openings(
-    truth: Traversability, body: str, found: Feasibility, ends: tuple[str, str]
+    truth: Traversability, body: str, found: feasibility.Feasibility, ends: tuple[str, str]
 ) -> tuple[tuple[Passage, ...], tuple[str, ...]]:
     """Return the fewest blocked passages to open, in order along the path, and that path."""
     fewest = found.alternatives[0] if found.alternatives else ()
-    way = path_once_open(truth, body, *ends, fewest) if fewest else ()
+    way = feasibility.path_once_open(truth, body, *ends, fewest) if fewest else ()
     steps = list(pairwise(way))
     return tuple(sorted(fewest, key=lambda p: steps.index((p.a, p.b)))), way
 
 
 def _barred(
-    ground: QuestionMap, found: Feasibility, must: Sequence[Passage]
+    ground: QuestionMap, found: feasibility.Feasibility, must: Sequence[Passage]
 ) -> Iterator[ui.MapMark]:
     """Yield marks of the passages to open, numbered, and of other minimum-cut passages."""
 
@@ -191,7 +185,7 @@ def _barred(
             yield _middle(ground.between(passage.a, passage.b))
 
     for at_number, passage in enumerate(must, 1):
-        kinds = ", ".join(barrier_kinds(passage.note))
+        kinds = ", ".join(feasibility.barrier_kinds(passage.note))
         yield from (ui.MapMark("barrier", spot, f"{at_number}: {kinds}") for spot in at(passage))
     for passage in found.blocking:
         if passage not in must:
@@ -260,7 +254,7 @@ def columns(run: Mapping[str, Any]) -> list[ui.Column]:
     ]  # fmt: skip
 
 
-def detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
+def detail(run: Path, line: ui.Line) -> ui.SampleDetail:
     """Return the page of one conversation: questions with maps by body, and rejections.
 
     Raises:
@@ -320,7 +314,9 @@ def _question(
         return blocks
     pair = str(ends["start"]), str(ends["end"])
     try:
-        found_for = {body: check_feasibility(truth, body, *pair) for body in truth.bodies}
+        found_for = {
+            body: feasibility.check_feasibility(truth, body, *pair) for body in truth.bodies
+        }
     except NavloomError as error:
         return [*blocks, ui.Prose(title="What is true", text=str(error), tone="bad")]
     rows = tuple(
@@ -333,7 +329,7 @@ def _question(
                 for p in required_openings(truth, body, found, pair)[0]
             )
             or NOTHING,
-            ", ".join(blocking_kinds(found.blocking)) or NOTHING,
+            ", ".join(feasibility.blocking_kinds(found.blocking)) or NOTHING,
         )
         for body, found in found_for.items()
     )

@@ -47,7 +47,7 @@ def _words(line: ui.Line) -> int:
     return sum(len(text.split()) for text in texts)
 
 
-def detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
+def detail(run: Path, line: ui.Line) -> ui.SampleDetail:
     """Return the page of one viewpoint: map, views, and captions of it and of its candidates.
 
     Raises:
@@ -75,9 +75,8 @@ def detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
         if faults := result.get("faults"):
             sent = tuple(ui.Utterance("sent back", str(each), tone="bad") for each in faults)
             blocks.append(ui.Transcript(title="Sent back", said=sent, private=True))
-        return ui.SampleDetail(
-            title=place, headline=f"{line['scene']}, {place}", blocks=tuple(blocks)
-        )
+        headline = f"{line['scene']}, {place}"
+        return ui.SampleDetail(title=place, headline=headline, blocks=tuple(blocks))
 
 
 def _clockwise(scene: Scene | None, place: str, ways: Mapping[str, str]) -> list[str]:

@@ -54,7 +54,7 @@ def expected_grades(line: ui.Line) -> dict[str, str]:
     return {str(k): str(v) for k, v in due.items()} if isinstance(due, Mapping) else {}
 
 
-def _agrees(line: ui.Line) -> float | None:
+def _agree(line: ui.Line) -> float | None:
     expected = expected_verdict(line)
     return None if expected is None else float(expected == verdict_of(line))
 
@@ -70,11 +70,7 @@ def _text(
 
 
 _AGREES = ui.Column(
-    "agrees",
-    _agrees,
-    "share",
-    better="more",
-    help="whether the verdict is the one that is deserved",
+    "agrees", _agree, "share", better="more", help="whether the verdict is the one that is deserved"
 )
 
 
@@ -177,9 +173,7 @@ def pair_columns(run: Mapping[str, Any]) -> list[ui.Column]:
         "share",
         help="whether one task was taken in both orders",
     )
-    found = [
-        _text("choice", lambda line: judge_result(line)["choice"] or UNSCORED, "a, b or a tie")
-    ]
+    found = [_text("choice", lambda row: judge_result(row)["choice"] or UNSCORED, "a, b or a tie")]
     if str(run.get("kind")).startswith("calibrate"):
         agrees = ui.Column(
             "agrees",
@@ -196,7 +190,7 @@ def reason_pairing() -> ui.Pairing:
     """Return the rules for comparing two judges on the same explanations."""
 
     def scores(line: ui.Line) -> dict[str, float | None]:
-        result, agrees = judge_result(line), _agrees(line)
+        result, agrees = judge_result(line), _agree(line)
         said = result.get("correct")
         return {
             "agrees": agrees,
@@ -281,7 +275,7 @@ def _facts(line: ui.Line, *keys: str) -> list[ui.Fact]:
     return [ui.Fact(key.replace("_", " "), str(line[key])) for key in keys if line.get(key)]
 
 
-def reason_detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
+def reason_detail(run: Path, line: ui.Line) -> ui.SampleDetail:
     """Return the page of an explanation: verdict, evidence and any injected payload.
 
     Raises:
@@ -290,14 +284,11 @@ def reason_detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
     with check_format(f"{run}: sample {line.get('id')}", "a judged explanation"):
         result = judge_result(line)
         verdict, expected = verdict_of(line), expected_verdict(line)
+        share, why = _share(result.get("partial")), str(result.get("explanation") or "")
         facts = [
             ui.Fact("verdict", verdict, tone=_tone(verdict, expected)),
             *([ui.Fact("expected", expected)] if expected else []),
-            ui.Fact(
-                "share of barriers",
-                _share(result.get("partial")),
-                note="of the path that it explains",
-            ),
+            ui.Fact("share of barriers", share, note="of the path that it explains"),
             ui.Fact("named rightly", _listed(result.get("named"))),
             ui.Fact("claimed and not so", _listed(result.get("false"))),
         ]
@@ -305,11 +296,7 @@ def reason_detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
         if line.get("base"):
             base = str(line["base"])
             facts.append(ui.Fact("without the payload", base, to=ui.sample_address(base)))
-        words = ui.Facts(
-            title="The judge's verdict",
-            note=str(result.get("explanation") or ""),
-            facts=tuple(facts),
-        )
+        words = ui.Facts(title="The judge's verdict", note=why, facts=tuple(facts))
         head = f"{verdict}, expected {expected}" if expected else verdict
         blocks = (_said(line), words, *_asked(line))
         return ui.SampleDetail(title=str(line["id"]), headline=head, blocks=blocks)
@@ -350,7 +337,7 @@ def _asked(line: ui.Line) -> list[ui.Block]:
     ]
 
 
-def step_detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
+def step_detail(run: Path, line: ui.Line) -> ui.SampleDetail:
     """Return the page of a navigation step: its grade by each criterion.
 
     Raises:
@@ -384,7 +371,7 @@ def step_detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
         return ui.SampleDetail(title=str(line["id"]), headline=said, blocks=blocks)
 
 
-def label_detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
+def label_detail(run: Path, line: ui.Line) -> ui.SampleDetail:
     """Return the page of a failed walk: its cause, beside the cause that the rules find.
 
     Raises:
@@ -404,7 +391,7 @@ def label_detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
         return ui.SampleDetail(title=str(line["id"]), headline=cause, blocks=(why, *_asked(line)))
 
 
-def task_pair_detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
+def task_pair_detail(run: Path, line: ui.Line) -> ui.SampleDetail:
     """Return the page of a pair of tasks, with the answers in both orders.
 
     Raises:

@@ -75,9 +75,8 @@ def read_failed_episodes(where: Path) -> tuple[list[FailedEpisode], list[str]]:
             faults.append(f"{row.get('id')}: no navigated episode: {first_problem(error)}")
             continue
         if row.get("status") != "ok":
-            failed.append(
-                FailedEpisode(str(row.get("id") or episode.id), episode, dict(result or {}))
-            )
+            name = str(row.get("id") or episode.id)
+            failed.append(FailedEpisode(name, episode, dict(result or {})))
     if not failed:
         first = f" The first fault: {faults[0]}." if faults else ""
         raise DataError(f"{where}: no failed walk to label.{first}")

@@ -77,9 +77,8 @@ class FlipCounts:
         """The share of pairs that flipped."""
         if not self.pairs:
             return Estimate(None)
-        return Estimate(
-            self.flipped / self.pairs, *(wilson_interval(self.flipped, self.pairs) or ())
-        )
+        ends = wilson_interval(self.flipped, self.pairs) or ()
+        return Estimate(self.flipped / self.pairs, *ends)
 
     def __str__(self) -> str:
         return f"{self.flipped}/{self.pairs} {self.rate}" if self.pairs else "–"

@@ -147,11 +147,8 @@ def check_lines(
             said = str(error) if raw is None else f"not JSON: {error or 'nested too deep'}"
             yield number, None, [DatasetFinding(number, "", _cut(said))]
             continue
-        found = _misshapen(line) or [
-            *_check_scene(line, known.scene),
-            *_check_id(number, line, ids),
-        ]
-        few = found[:_MOST_OF_A_LINE]
+        bad = _misshapen(line) or [*_check_scene(line, known.scene), *_check_id(number, line, ids)]
+        few = bad[:_MOST_OF_A_LINE]
         yield number, line, [DatasetFinding(number, where, _cut(said)) for where, said in few]
 
 
@@ -261,9 +258,8 @@ def _place(error: ValidationError) -> str:
 
 
 def _say(error: ValidationError) -> str:
-    words = _patterns().get(
-        str(error.schema.get("pattern")) if isinstance(error.schema, dict) else ""
-    )
+    pattern = error.schema.get("pattern") if isinstance(error.schema, dict) else ""
+    words = _patterns().get(str(pattern))
     if error.validator == "pattern" and words:
         return f"{_cut(repr(error.instance), 120)} {words}"
     if error.validator in ("minItems", "maxItems") and isinstance(error.instance, list):

@@ -8,7 +8,7 @@ and message of each).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -86,7 +86,7 @@ def dataset_columns() -> list[ui.Column]:
 
 
 def dataset_detail(
-    path: Path | str, row: Mapping[str, Any], scenes: str | Sequence[str] | None = None
+    path: Path | str, row: ui.Line, scenes: str | Sequence[str] | None = None
 ) -> ui.SampleDetail:
     """Return the page of one task of a file, in the form of a run's sample page.
 
@@ -98,14 +98,9 @@ def dataset_detail(
     Raises:
         RunError: the line does not have the form of a task, though it has no findings.
     """
-    named, faults = (
-        str(row["id"]),
-        ui.SampleDetail(
-            title=str(row["id"]),
-            headline=f"line {row['attempt']}",
-            blocks=(findings_block(row["findings"]),),
-        ),
-    )
+    named = str(row["id"])
+    blocks = (findings_block(row["findings"]),)
+    faults = ui.SampleDetail(title=named, headline=f"line {row['attempt']}", blocks=blocks)
     if not row["result"]:
         return faults
     line = {"scene": row["scene"], "profile": row["profile"], **row["result"]}
@@ -125,7 +120,7 @@ def _kept(scenes: str | tuple[str, ...] | None, homes: Any, name: str) -> Scene:
     return SceneLookup(scenes, None if homes is None else str(homes)).load(name)
 
 
-def dataset_tables(path: Path | str, rows: Sequence[Mapping[str, Any]]) -> list[ui.Block]:
+def dataset_tables(path: Path | str, rows: Sequence[ui.Line]) -> list[ui.Block]:
     """Return the summary of a file: number of tasks, findings, quality and variety.
 
     Args:

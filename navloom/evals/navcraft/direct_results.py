@@ -125,16 +125,16 @@ def score_direct(run: Path | str) -> DirectScore:
         return _score(folder.name, str(said["request"]["model"]), rows, read, plans)
 
 
-def _was_read(row: Mapping[str, Any]) -> bool:
+def _was_read(row: ui.Line) -> bool:
     code = str(row.get("reason")).rpartition(":")[2]
     return row["status"] == "ok" or code not in UNREAD
 
 
-def _is_relay(row: Mapping[str, Any]) -> bool:
+def _is_relay(row: ui.Line) -> bool:
     return row["status"] == "ok" and bool((row["result"] or {}).get("phase_2"))
 
 
-def _relay_record(folder: Path, row: Mapping[str, Any]) -> dict[str, Any]:
+def _relay_record(folder: Path, row: ui.Line) -> dict[str, Any]:
     scene, result = load_run_scene(folder, row["scene"]), row["result"]
     errand = SoloTaskAnswer.model_validate(result["phase_1"])
     relay = RelayAnswer.model_validate(result["phase_2"])
@@ -145,7 +145,7 @@ def _relay_record(folder: Path, row: Mapping[str, Any]) -> dict[str, Any]:
 def _score(
     name: str,
     model: str,
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[ui.Line],
     read: Sequence[bool],
     plans: Sequence[Mapping[str, Any]],
 ) -> DirectScore:
@@ -301,7 +301,7 @@ def _flag(key: str) -> Callable[[ui.Line], ui.Cell]:
     return lambda line: ("no", "yes")[bool(record_of(line)[key])]
 
 
-def detail(run: Path, line: Mapping[str, Any]) -> ui.SampleDetail:
+def detail(run: Path, line: ui.Line) -> ui.SampleDetail:
     """Return the page of one attempt: answer, violations, workload and timed map.
 
     Raises:

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import json
 import math
-import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import eq, ge, gt, le, lt
 from pathlib import Path
 from typing import Any, Self
 
@@ -31,13 +31,7 @@ _WORTH = ("plausible", "carry", "room", "on", "unambiguous", "namesakes", "doors
 _RECORDED = ("alpha", "g_rate", "best_alone", "regret_alpha", "regret_g")
 MEASURES = (*_WORTH, "hops", "metres", *_RECORDED)
 """Measures that a condition may name (see docs/dataset.md). ``unambiguous`` is 1 or 0."""
-_COMPARED: dict[str, Callable[[float, float], bool]] = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    ">": operator.gt,
-    "<": operator.lt,
-    "=": operator.eq,
-}
+_SIGNS: dict[str, Callable[[float, float], bool]] = {">=": ge, "<=": le, ">": gt, "<": lt, "=": eq}
 _CONDITION = re.compile(r"\s*([a-z_0-9]+)\s*(>=|<=|>|<|=)\s*(-?\d*\.?\d+)\s*")
 
 
@@ -76,7 +70,7 @@ class ExportFilter:
         if value is None:
             return False
         close = self.sign == "=" and math.isclose(value, self.number, abs_tol=1e-6)
-        return close or _COMPARED[self.sign](value, self.number)
+        return close or _SIGNS[self.sign](value, self.number)
 
 
 def _measured(name: str, record: Mapping[str, Any]) -> float | None:
@@ -155,9 +149,7 @@ def export_run(
         raise UsageError(f"--out {target} is a folder: give a file, such as {target}/tasks.jsonl")
     conditions = [ExportFilter.read(each) for each in keep]
     lines = [
-        line
-        for line in export_lines(run_dir)
-        if all(each.holds(line["navloom"]) for each in conditions)
+        line for line in export_lines(run_dir) if all(c.holds(line["navloom"]) for c in conditions)
     ]
     text = "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
     make_folder(target.parent)

@@ -22,7 +22,7 @@ from navloom.tools.navcraft.task_paths import Anchor, SoloTask, SoloTaskAnswer, 
 _NOTE = "Seconds are metres over the navigation graph: both robots walk at 1 m/s."
 
 
-def build_relay_task(scene: Scene, line: Mapping[str, Any]) -> RelayTask:
+def build_relay_task(scene: Scene, line: ui.Line) -> RelayTask:
     """Return the task of a dataset line in its scene, with the item instances that it records.
 
     Raises:
@@ -90,10 +90,9 @@ def relay_map(task: RelayTask, relay: RelayChoice) -> ui.SceneMap:
     fetcher, receiver = roles_of(relay.collab_type)
     transfer = find_transfer(task, relay.transfer_region, relay.transfer_asset)
     place = None if transfer is None else transfer.anchor
-    fetch = _RobotLeg(
-        fetcher, plan.routes[fetcher], _first(plan.routes[fetcher], task.object_anchor)
-    )
-    bring = _RobotLeg(receiver, plan.routes[receiver], _first(plan.routes[receiver], place))
+    first, second = plan.routes[fetcher], plan.routes[receiver]
+    fetch = _RobotLeg(fetcher, first, _first(first, task.object_anchor))
+    bring = _RobotLeg(receiver, second, _first(second, place))
     legs = {leg.robot: leg for leg in (fetch, bring)}
     thing, end = to_words(task.object_item.name), to_words(task.end_item.name)
     at = f"the {to_words(relay.transfer_asset)} in {to_words(relay.transfer_region)}"

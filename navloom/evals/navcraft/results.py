@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -143,12 +143,10 @@ def table_4(scores: Sequence[RunScore]) -> Table:
 
 
 def _scored(score: RunScore) -> tuple[str, ...]:
-    label = f"{score.name}: {score.model}" + (
-        ", baseline (rule-based)" if score.is_baseline else ""
-    )
+    name = f"{score.name}: {score.model}" + (", baseline (rule-based)" if score.is_baseline else "")
     relays = score.kind == "collab"
     return (
-        label,
+        name,
         rate_cell(score.single),
         rate_cell(score.relays) if relays else NOTHING,
         rate_cell(score.relays_per_attempt) if relays else NOTHING,
@@ -386,7 +384,7 @@ class TaskPreview:
     """
 
     run: Path | str
-    row: Mapping[str, Any]
+    row: ui.Line
     story: str
 
     @property
@@ -515,10 +513,9 @@ def report_blocks(runs: Sequence[Path | str], report: SynthReport) -> list[ui.Bl
     spreads = [block for _, blocks in drawn for block in blocks]
     if len(drawn) > 1:
         spreads = [ui.Variants(title="Gain and regret", variants=tuple(drawn))]
+    headline = report_headline(report.scores, report.valid)
     return [
-        ui.Prose(
-            title=report_title(report.scores), text=report_headline(report.scores, report.valid)
-        ),
+        ui.Prose(title=report_title(report.scores), text=headline),
         *spreads,
         *map(ui.Grid, report.tables),
         *_tasks(report, dict(zip(map(str, runs), names, strict=True))),

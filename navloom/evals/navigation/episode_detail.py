@@ -285,17 +285,11 @@ def _turned(option: MoveOption) -> str:
 
 
 def _options(step: NavStep, right: str | None, of: str) -> ui.Grid:
+    marks = {"chosen": step.move_target, "right way": right}
     rows = tuple(
         (
             str(option.id),
-            ", ".join(
-                word
-                for word, is_so in (
-                    ("chosen", option.viewpoint == step.move_target),
-                    ("right way", option.viewpoint == right),
-                )
-                if is_so
-            ),
+            ", ".join(word for word, at in marks.items() if at == option.viewpoint),
             option.direction,
             NOTHING if option.turn is None else f"{math.degrees(option.turn):+.0f}°",
             NOTHING if option.distance is None else f"{option.distance:.2f}",
@@ -471,7 +465,7 @@ class EpisodeView:
         return reference_path(self.walk, self.case.episode, self.scene)
 
 
-def open_episode(run: Path, line: Mapping[str, Any], *, renders: bool = False) -> EpisodeView:
+def open_episode(run: Path, line: ui.Line, *, renders: bool = False) -> EpisodeView:
     """Read a sample line of a run with all data needed to show its episode.
 
     Args:
@@ -504,15 +498,12 @@ def open_episode(run: Path, line: Mapping[str, Any], *, renders: bool = False) -
     return EpisodeView(case, walk, scene, problem, StepViews(run, said, scene, renders), stands)
 
 
-def detail(run: Path, line: Mapping[str, Any], *, renders: bool = False) -> ui.SampleDetail:
+def detail(run: Path, line: ui.Line, *, renders: bool = False) -> ui.SampleDetail:
     """Return the page of an episode; arguments and errors are those of :func:`open_episode`."""
     looked = open_episode(run, line, renders=renders)
     case = looked.case
-    blocks: list[ui.Block] = [
-        ui.Prose(title="Instruction", text=case.episode.instruction),
-        score_facts(case),
-        score_meanings(case),
-    ]
+    blocks: list[ui.Block] = [ui.Prose(title="Instruction", text=case.episode.instruction)]
+    blocks += [score_facts(case), score_meanings(case)]
     tags = tag_grid(case)
     if tags is not None:
         blocks.append(tags)

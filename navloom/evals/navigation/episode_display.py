@@ -76,7 +76,7 @@ class EpisodeEntry:
     success: bool
 
     @classmethod
-    def of(cls, line: Mapping[str, Any], tagged: FailureAnalysis) -> EpisodeEntry:
+    def of(cls, line: Line, tagged: FailureAnalysis) -> EpisodeEntry:
         """Return the entry of a line of ``samples.jsonl`` with its analysis."""
         episode = as_mapping(line["result"]["episode"])
         scene, place = str(episode["scene"]), f"{episode['scene']}: {episode.get('goals')}"
@@ -102,18 +102,17 @@ def as_mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def read_case(line: Mapping[str, Any], tagged: FailureAnalysis) -> EpisodeCase | None:
+def read_case(line: Line, tagged: FailureAnalysis) -> EpisodeCase | None:
     """Read a line of ``samples.jsonl`` as a case, or return None without a valid episode."""
     result = as_mapping(line.get("result"))
     try:
-        return EpisodeCase(
-            line["id"], Episode.model_validate(result.get("episode")), result, tagged
-        )
+        episode = Episode.model_validate(result.get("episode"))
+        return EpisodeCase(line["id"], episode, result, tagged)
     except ValidationError:
         return None
 
 
-def read_analysis(line: Mapping[str, Any], load: Callable[[str], Scene]) -> FailureAnalysis | None:
+def read_analysis(line: Line, load: Callable[[str], Scene]) -> FailureAnalysis | None:
     """Return the failure analysis of a line, computed if the line has no tags.
 
     Args:

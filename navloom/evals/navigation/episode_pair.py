@@ -67,9 +67,7 @@ def _path(line: ui.Line) -> Any:
     return line["result"]["scores"].get("cluster")
 
 
-def pair_detail(
-    a: Path, first: Mapping[str, Any], b: Path, second: Mapping[str, Any]
-) -> ui.SampleDetail:
+def pair_detail(a: Path, first: ui.Line, b: Path, second: ui.Line) -> ui.SampleDetail:
     """Return the page that compares one episode of two runs.
 
     Args:

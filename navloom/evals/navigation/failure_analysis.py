@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -213,14 +213,6 @@ class RunTallies:
         """Yield tables of behaviours by causes, for failures and then successes."""
         for words, tally in self.parts:
             yield _table(tally, *_SAID[words])
-
-
-def count_failures(every: Iterable[FailureAnalysis]) -> RunTallies:
-    """Count the analyses of successful and of failed episodes."""
-    found = RunTallies()
-    for each in every:
-        found.add(each)
-    return found
 
 
 _WORDS = package_yaml("navloom.evals.navigation", "meanings.yaml")

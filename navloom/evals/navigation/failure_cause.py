@@ -148,11 +148,9 @@ def find_ordinal(instruction: str) -> str | None:
     return said.group() if said else None
 
 
-def _around(
-    instruction: str, progress: float, before: int, after: int
-) -> Sequence[DirectionClause]:
+def _around(text: str, progress: float, before: int, after: int) -> Sequence[DirectionClause]:
     """Return the clause at a point of the path, with some clauses before and after it."""
-    parts = split_clauses(instruction)
+    parts = split_clauses(text)
     here = min(int(progress * len(parts)), len(parts) - 1)
     return parts[max(0, here - before) : here + after + 1] if parts else ()
 

@@ -172,11 +172,9 @@ def _fidelity(
     return columns
 
 
-def _along(
-    ground: GraphDistances, paths: Ids, lengths: Ids, references: Ids
-) -> tuple[Floats, Floats]:
+def _along(ground: GraphDistances, paths: Ids, lengths: Ids, truths: Ids) -> tuple[Floats, Floats]:
     """Return DTW sums and least distances to the path for each reference position; (R, B)."""
-    rows, columns = ground.row.take(paths), ground.column.take(references)
+    rows, columns = ground.row.take(paths), ground.column.take(truths)
     nearest = ground.look(rows[0] + columns)
     row = first_dtw_row(nearest)
     # Sorted by falling length, so the paths that continue at a step are the first ones.

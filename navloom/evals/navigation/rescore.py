@@ -15,16 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import DataError, RunError, UsageError, did_you_mean
+from navloom.evals.navigation import scores
 from navloom.evals.navigation.embodied_graph import body_points, recorded_graph
 from navloom.evals.navigation.graph_distances import InvalidEpisode
 from navloom.evals.navigation.metrics import METRICS, NavigationScorer, cluster_of, summarise
-from navloom.evals.navigation.scores import (
-    EFFORT,
-    FinishedSample,
-    format_interval,
-    format_metric,
-    read_finished,
-)
 from navloom.evals.navigation.submission import SubmissionFault, read_submission
 from navloom.evals.report.formatting import NOTHING, Table
 from navloom.evals.report.intervals import LEVEL, RESAMPLES, By, MetricEstimate
@@ -152,14 +146,14 @@ def score_submission(
     scorer = NavigationScorer(episodes, lambda name: load_scene(task.scenes[name]))
     # A submission that names an object anywhere is scored for objects everywhere.
     pointed = {e.id: given.pointed.get(e.id) for e in episodes if given.pointed}
-    scores = [
+    scored = [
         replace(score, invalid=given.faults[score.id].what) if score.id in given.faults else score
         for score in scorer.score(given.trajectories, pointed=pointed).each()
     ]
-    faults = [SubmissionFault(score.id, score.invalid) for score in scores if score.invalid]
+    faults = [SubmissionFault(score.id, score.invalid) for score in scored if score.invalid]
     faults += given.nameless
     faults += _strangers([*given.trajectories, *given.faults], known, f"{task.task} {task.split}")
-    records = {score.id: score.record() for score in scores}
+    records = {score.id: score.record() for score in scored}
     return _sheet(str(file), task.task, task.split, records, faults, by, seed)
 
 
@@ -188,7 +182,7 @@ def score_run(
         DataError: the dataset is missing or broken.
         SceneError: a scene is missing or broken.
     """
-    said, trials = read_run_of_kind(run, "navigate"), list(read_finished(run))
+    said, trials = read_run_of_kind(run, "navigate"), list(scores.read_finished(run))
     if not trials:
         raise RunError(f"{run} has no finished episode to score: run it on, or see errors.jsonl")
     scenes, walked = _scenes(said, data), recorded_graph(said["request"])
@@ -199,7 +193,7 @@ def score_run(
 
     # Each epoch of an episode is a sample of its own.
     scorer = NavigationScorer([t.episode.model_copy(update={"id": t.id}) for t in trials], scene_of)
-    scores = scorer.score(
+    scored = scorer.score(
         {t.id: t.path for t in trials if not isinstance(t.path, InvalidEpisode)},
         ends={t.id: t.end for t in trials if t.end},
         contacts={t.id: t.contacts for t in trials if t.contacts is not None},
@@ -207,7 +201,7 @@ def score_run(
         points=dict(_points(trials, scene_of)),
     )
     records, faults = {}, []
-    for t, score in zip(trials, scores.each(), strict=True):
+    for t, score in zip(trials, scored.each(), strict=True):
         whole = replace(score, invalid=t.path) if isinstance(t.path, InvalidEpisode) else score
         effort = {name: value for name, value in t.effort.items() if value is not None}
         records[t.id] = {**whole.record(), **effort, "cluster": cluster_of(t.episode)}
@@ -219,7 +213,7 @@ def score_run(
 
 
 def _points(
-    trials: Sequence[FinishedSample], scene_of: Callable[[str], Scene]
+    trials: Sequence[scores.FinishedSample], scene_of: Callable[[str], Scene]
 ) -> Iterator[tuple[str, Sequence[Point3]]]:
     """Yield the floor positions of bodies that left their viewpoints, by trial id."""
     for trial in trials:
@@ -256,7 +250,7 @@ def _sheet(
     held = list(records.values())
     names = [
         name
-        for name in (*METRICS, *EFFORT)
+        for name in (*METRICS, *scores.EFFORT)
         if name in _ALWAYS or any(record.get(name) is not None for record in held)
     ]
     rows = summarise(held, names, by=by, seed=seed)
@@ -264,5 +258,5 @@ def _sheet(
 
 
 def _cells(row: MetricEstimate) -> tuple[str, ...]:
-    ends = format_interval(row.metric, row.interval or (), " to ")
-    return row.metric, format_metric(row.metric, row.mean), ends or NOTHING, f"{row.n:,}"
+    ends = scores.format_interval(row.metric, row.interval or (), " to ")
+    return row.metric, scores.format_metric(row.metric, row.mean), ends or NOTHING, f"{row.n:,}"

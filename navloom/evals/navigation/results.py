@@ -225,7 +225,7 @@ class RunEffort:
     tally: Tally = field(default_factory=Tally)
     counts: Counter[str] = field(default_factory=Counter)
 
-    def add(self, line: Mapping[str, Any]) -> None:
+    def add(self, line: ui.Line) -> None:
         """Add a line of ``samples.jsonl``."""
         self.episodes += 1
         self.tally.add(dict(line))

@@ -612,10 +612,8 @@ def _without_examples(
 def calls(made: EvalPlan) -> CallBounds:
     """Estimate the maximum model calls: all steps, retries, revisions and oracle turns."""
     request = made.request
-    reply, revised = (
-        max_reply_tokens(request.navigator_model),
-        request.reflect * request.max_revisions,
-    )
+    reply = max_reply_tokens(request.navigator_model)
+    revised = request.reflect * request.max_revisions
     told = request.dialogue * request.max_questions
     told += request.oracle_budget if request.oracle_mode == "assistant" else 0
     # After an oracle's answer, the step is chosen again.

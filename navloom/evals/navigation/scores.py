@@ -215,10 +215,8 @@ class RunScores:
         self.scores.append({name: scores[name] for name in _KEPT if name in scores})
         for name in COUNTS:
             self.counts[name] = self.counts.get(name, 0) + result["counts"].get(name, 0)
-        self.tokens = (
-            self.tokens[0] + usage.get("input_tokens", 0),
-            self.tokens[1] + usage.get("output_tokens", 0),
-        )
+        read, written = (usage.get(key, 0) for key in ("input_tokens", "output_tokens"))
+        self.tokens = (self.tokens[0] + read, self.tokens[1] + written)
         self.seconds += line.get("seconds") or 0.0
         cost = line.get("cost_usd")
         self.cost_usd = None if cost is None or self.cost_usd is None else self.cost_usd + cost

@@ -419,18 +419,13 @@ def compare_axes(
     """
     edges = bin_edges(full, bins)
     found = [
-        _axis("scene", full, part, lambda episode: episode.scene),
+        _axis("scene", full, part, lambda e: e.scene),
+        _axis("path length", full, part, lambda e: _range(edges, episode_length(e), " m")),
         _axis(
-            "path length", full, part, lambda episode: _range(edges, episode_length(episode), " m")
+            "instruction", full, part, lambda e: f"number {e.columns.get('instruction_index', 0)}"
         ),
-        _axis(
-            "instruction",
-            full,
-            part,
-            lambda episode: f"number {episode.columns.get('instruction_index', 0)}",
-        ),
-        _axis("words", full, part, lambda episode: _range(_WORD_BINS, _words(episode), "")),
-        _axis("category", full, part, lambda episode: episode.category or ""),
+        _axis("words", full, part, lambda e: _range(_WORD_BINS, _words(e), "")),
+        _axis("category", full, part, lambda e: e.category or ""),
     ]
     return [axis for axis in found if len(axis.rows) > 1]
 

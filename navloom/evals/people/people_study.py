@@ -15,13 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import RunError, UsageError
-from navloom.evals.people import rated_items, study_folder
-from navloom.evals.people.instruction_items import (
-    authorship_items,
-    instruction_items,
-    read_instructions,
-    walk_items,
-)
+from navloom.evals.people import instruction_items, rated_items, study_folder
 from navloom.evals.people.rating_form import RatingForm
 from navloom.files import check_writable
 
@@ -149,11 +143,11 @@ def _items(
         return [every[place] for place in kept]
 
     def told_of(source: str, most: int) -> list[Any]:
-        return read_instructions(source, seed=seed, most=most, note=note)
+        return instruction_items.read_instructions(source, seed=seed, most=most, note=note)
 
     if form.items == "authors":
         said = [one for each in sources for one in told_of(each, most)]
-        return form, islice(authorship_items(form, said, seed), n)
+        return form, islice(instruction_items.authorship_items(form, said, seed), n)
     if len(sources) != 1:
         raise UsageError(f"{len(sources)} sources: a study of {form.items} takes one")
     (source,) = sources
@@ -165,5 +159,5 @@ def _items(
         return form, rated_items.relay_items(form, relays, note)
     said = told_of(source, most)
     if form.items == "walks":
-        return form, walk_items(form, drawn(said), note)
-    return form, instruction_items(form, drawn(said))
+        return form, instruction_items.walk_items(form, drawn(said), note)
+    return form, instruction_items.instruction_items(form, drawn(said))

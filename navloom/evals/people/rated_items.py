@@ -224,7 +224,7 @@ def _choice(name: str, text: str, options: Mapping[str, str]) -> FormQuestion:
 
 
 def grade_items(
-    said: Mapping[str, Any], lines: Sequence[Mapping[str, Any]], note: Note
+    said: Mapping[str, Any], lines: Sequence[ui.Line], note: Note
 ) -> Iterator[RatedItem]:
     """Make items of a judge's lines; missing grades give no reference."""
     kind, model = str(said["kind"]), (said.get("request") or {}).get("model")
@@ -246,7 +246,7 @@ def grade_items(
         number += 1
 
 
-def _shown(kind: str, line: Mapping[str, Any]) -> Iterator[ui.Block]:
+def _shown(kind: str, line: ui.Line) -> Iterator[ui.Block]:
     """Yield what the judge was shown, without lines meant for models."""
     if kind in _PAIRS:
         for key in ("a", "b"):
@@ -260,9 +260,7 @@ def _shown(kind: str, line: Mapping[str, Any]) -> Iterator[ui.Block]:
         yield ui.Prose(title="What is to be graded", text=text, exact=True)
 
 
-def _known(
-    kind: str, line: Mapping[str, Any], judge: str
-) -> Iterator[tuple[str, dict[str, Answer]]]:
+def _known(kind: str, line: ui.Line, judge: str) -> Iterator[tuple[str, dict[str, Answer]]]:
     """Yield the judge's answer and the known truth, each with its source."""
     found = line.get("result")
     result: Mapping[str, Any] = found if isinstance(found, Mapping) else {}
@@ -333,7 +331,7 @@ def read_relays(source: str, note: Note) -> list[tuple[Mapping[str, Any], Scene]
     return found
 
 
-def _name(line: Mapping[str, Any]) -> str:
+def _name(line: ui.Line) -> str:
     rest = line.get("navloom")
     return str((rest.get("id") if isinstance(rest, Mapping) else None) or "a relay")[:200]
 
@@ -354,7 +352,7 @@ def relay_items(
         yield item
 
 
-def _item(name: str, form: RatingForm, task: RelayTask, line: Mapping[str, Any]) -> RatedItem:
+def _item(name: str, form: RatingForm, task: RelayTask, line: ui.Line) -> RatedItem:
     plan, rest = line["phase_2"], line.get("navloom") or {}
     helper = str(plan["Collaborative robot start region"]["robot_2"])
     made: dict[str, Callable[[], ui.Block]] = {
@@ -363,10 +361,8 @@ def _item(name: str, form: RatingForm, task: RelayTask, line: Mapping[str, Any])
         "plan": lambda: _map(task, helper),
         "rooms": lambda: rooms_block(task.scene),
     }
-    chosen = _answer(
-        plan["Transfer region"], rest.get("transfer_asset"), plan["Collaborative type"]
-    )
-    references = {"generator": chosen, **_optima(task, helper)}
+    taken = _answer(plan["Transfer region"], rest.get("transfer_asset"), plan["Collaborative type"])
+    references = {"generator": taken, **_optima(task, helper)}
     return RatedItem(
         id=name,
         scene=task.scene.uri,

@@ -137,12 +137,9 @@ def _person_tables(questions: Sequence[question_results.QuestionResult]) -> Iter
                     rows.append((f"{name}, {one.judge}", each.name, *cells, *told))
     if rows:
         note = "Each person against the majority of the others, and whoever else on the same items."
-        header = (
-            *("person", "question", "answers", "ties", "the person", "it"),
-            *("difference", "it is"),
-        )
+        head = ("person", "question", "answers", "ties", "the person", "it", "difference", "it is")
         title, folded = "Each person against the others", "each person"
-        yield Table(title, note, header, tuple(rows), folded=folded)
+        yield Table(title, note, head, tuple(rows), folded=folded)
 
 
 def _against(

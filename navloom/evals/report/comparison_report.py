@@ -157,15 +157,9 @@ def _scatter(found: run_comparison.Comparison, name: str) -> ui.Scatter:
     )
     better = "" if name in found.pairing.neither else "More is better."
     better = "Less is better." if name in found.pairing.less else better
-    note = f"A dot {found.pairing.what}; on the line both are alike."
-    return ui.Scatter(
-        title=name,
-        note=f"{note} {better}",
-        x=f"{name} of A",
-        y=f"{name} of B",
-        dots=dots,
-        diagonal=True,
-    )
+    note = f"A dot {found.pairing.what}; on the line both are alike. {better}"
+    x, y = f"{name} of A", f"{name} of B"
+    return ui.Scatter(title=name, note=note, x=x, y=y, dots=dots, diagonal=True)
 
 
 def _listed(found: run_comparison.Comparison, groups: Mapping[str, Sequence[int]]) -> ui.Variants:
@@ -276,9 +270,10 @@ def _both(
     return ui.SampleDetail(title=name, blocks=(ui.Columns(columns=columns), *shared))
 
 
-def _who(
-    halves: tuple[run_comparison.ComparedSample, run_comparison.ComparedSample], pairing: ui.Pairing
-) -> str:
+_Halves = tuple[run_comparison.ComparedSample, run_comparison.ComparedSample]
+
+
+def _who(halves: _Halves, pairing: ui.Pairing) -> str:
     """Say which run succeeded, by the first success score; "" without one."""
     for name in run_comparison.shared_scores(([halves[0].scores], [halves[1].scores]), pairing):
         a, b = (half.scores.get(name) for half in halves)
@@ -289,9 +284,7 @@ def _who(
     return ""
 
 
-def _scores(
-    halves: tuple[run_comparison.ComparedSample, run_comparison.ComparedSample], pairing: ui.Pairing
-) -> ui.Grid:
+def _scores(halves: _Halves, pairing: ui.Pairing) -> ui.Grid:
     names = run_comparison.shared_scores(([halves[0].scores], [halves[1].scores]), pairing)
     (a, b), said = record_matrix([half.scores for half in halves], names).tolist(), pairing.spoken
     rows = tuple(

@@ -212,12 +212,6 @@ def is_blank(instruction: str) -> bool:
     return not any(c.isprintable() and not c.isspace() for c in instruction)
 
 
-def find_file(data: Path, folder: str, name: str) -> Path:
-    """Return the path of a dataset's file: in the sub-folder, else in the folder itself."""
-    inside = data / folder / name
-    return inside if inside.is_file() or not (data / name).is_file() else data / name
-
-
 def read_records(path: Path, adapter: TypeAdapter[T], *, source: str) -> T:
     """Read and validate a dataset's JSON file.
 

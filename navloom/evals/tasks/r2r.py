@@ -14,7 +14,8 @@ from typing import Annotated
 from pydantic import Field, TypeAdapter
 
 from navloom.evals.tasks.episode import TaskData
-from navloom.evals.tasks.matterport import PathItem, ScanCache, build_split, find_file, read_records
+from navloom.evals.tasks.matterport import PathItem, ScanCache, build_split, read_records
+from navloom.scenes.safe_files import find_file
 
 SPLITS = ("train", "val_seen", "val_unseen")
 DEFAULT_SPLIT = "val_unseen"

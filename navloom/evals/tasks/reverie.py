@@ -25,6 +25,7 @@ from navloom.errors import UsageError, did_you_mean
 from navloom.evals.tasks import matterport
 from navloom.evals.tasks.episode import TaskData
 from navloom.scenes.distances import metre_table
+from navloom.scenes.safe_files import find_file
 from navloom.scenes.scene import Scene
 from navloom.tools.navigation.visible_objects import VisibleObject
 
@@ -55,7 +56,7 @@ def read_items(data: Path, split: str) -> tuple[Path, list[ReverieItem]]:
     Raises:
         DataError: the file is missing or broken.
     """
-    path = matterport.find_file(data, "reverie", f"REVERIE_{split}.json")
+    path = find_file(data, "reverie", f"REVERIE_{split}.json")
     return path, matterport.read_records(path, _RECORDS, source=SOURCE)
 
 

@@ -350,11 +350,10 @@ class WorkerGroup:
                 await self._answer(member, words, files=self._given(words["pattern"]))
             case "hold":
                 self._holds.hold(words["model"], words["seconds"])
+                rest = {key: value for key, value in words.items() if key != "say"}
                 for other in self._members.values():
                     if other is not member:
-                        self._soon(
-                            other.say("hold", **{k: v for k, v in words.items() if k != "say"})
-                        )
+                        self._soon(other.say("hold", **rest))
             case "retry":
                 told = self._scope.make_settings().on_retry
                 if told is not None:

@@ -21,9 +21,7 @@ from navloom.models.messages import CallRecord
 Words = dict[str, Any]
 
 _AS_IT_IS = tuple(
-    each.name
-    for each in fields(CallEntry)
-    if each.name not in ("messages", "tools", "schema", "reply")
+    f.name for f in fields(CallEntry) if f.name not in ("messages", "tools", "schema", "reply")
 )
 SETTINGS = ("cache_in_process", "epoch", "role", "max_retries", "attempt_timeout")
 """Call settings that a worker takes over from its driver."""

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from navloom.evals.navigation import failure_analysis
-from navloom.evals.navigation.failure_analysis import analyse, count_failures, read_tags
+from navloom.evals.navigation.failure_analysis import analyse, read_tags
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS, metres_to_goal
 from navloom.evals.navigation.failure_cause import (
     CAUSES,
@@ -18,7 +18,7 @@ from navloom.evals.navigation.failure_cause import (
     named_rooms,
     split_clauses,
 )
-from tests.evals.navigation.walks import PATH, SAID, episode, result, scene
+from tests.evals.navigation.walks import PATH, SAID, count_failures, episode, result, scene
 
 
 def told(*walk, said=SAID, path=PATH, home="demo:flat", success=None, **other):

@@ -14,7 +14,7 @@ from navloom.evals.navigation.episode_display import (
     pointed_notes,
     read_case,
 )
-from navloom.evals.navigation.failure_analysis import analyse, count_failures, read_tags
+from navloom.evals.navigation.failure_analysis import analyse, read_tags
 from navloom.evals.navigation.results import _behaviours, failures, tables, write_report
 from navloom.evals.navigation.run import (
     MOST_CHARACTERS,
@@ -29,7 +29,16 @@ from navloom.evals.run_folder import read_samples
 from navloom.scenes.plan_data import plan_data
 from navloom.scenes.plan_svg import plan_drawing
 from navloom.scenes.scene_uri import load_scene
-from tests.evals.navigation.walks import PATH, SAID, episode, line, result, run_folder, scene
+from tests.evals.navigation.walks import (
+    PATH,
+    SAID,
+    count_failures,
+    episode,
+    line,
+    result,
+    run_folder,
+    scene,
+)
 from tests.web.one_file import documents_of, opens_on, said_in
 
 LOOP = ("1_0", "1_1", "1_2", "1_0", "1_3", "1_4", "1_0")

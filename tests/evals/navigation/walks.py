@@ -6,12 +6,13 @@ is 3.39 m from the study's door and 4_0 is 2.49 m. The villa's stairs lead from 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from navloom.evals.navigation.failure_analysis import analyse
+from navloom.evals.navigation.failure_analysis import FailureAnalysis, RunTallies, analyse
 from navloom.evals.navigation.metrics import score_episodes
 from navloom.evals.run_folder import RunFolder
 from navloom.evals.tasks.episode import Episode
@@ -102,3 +103,10 @@ def run_folder(path: Path, lines: list[dict[str, Any]], **request: Any) -> Path:
         for each in lines:
             folder.add_sample(each)
     return path
+
+
+def count_failures(every: Iterable[FailureAnalysis]) -> RunTallies:
+    found = RunTallies()
+    for each in every:
+        found.add(each)
+    return found
