@@ -57,9 +57,8 @@ def capnav_truth(
     """Show the ground truth of CapNav: feasible questions for each body, and what blocks others."""
     from navloom.evals.capnav import benchmark_data
 
-    folder = data_folder(data)
     benchmark = benchmark_data.load_benchmark(
-        folder, compat_edges=compat_edges, scenes=scene, bodies=bodies
+        data_folder(data), compat_edges=compat_edges, scenes=scene, bodies=bodies
     )
     reasons = list(benchmark_data.infeasible_pairs(benchmark)) if why else []
     if as_json:

@@ -54,14 +54,9 @@ def columns(run: Mapping[str, Any]) -> list[ui.Column]:
         ui.Column("outcome", _scored(lambda s: s.bucket or "unknown"), "text", facet=True,
                   shown=False, help="TP, FP, FN, TN; yes is positive"),
         ui.Column("right", _scored(lambda s: _as_number(s.right)), "share", better="more"),
-        ui.Column(
-            "PV",
-            _scored(lambda s: _as_number(s.valid)),
-            "share",
-            better="more",
-            help="path validity: 100 % where the answered path goes along passages that are there,"
-            " no place twice, from start to goal",
-        ),
+        ui.Column("PV", _scored(lambda s: _as_number(s.valid)), "share", better="more",
+                  help="path validity: 100 % where the answered path goes along passages that are"
+                  " there, no place twice, from start to goal"),
         ui.Column("RTA", _scored(lambda s: _as_number(s.traversable)), "share", better="more",
                   help="of a yes with a valid path, the share of its passages that the body can"
                   " use"),
@@ -394,26 +389,19 @@ def _said(
 def _worth(score: AnswerScore, result: Mapping[str, Any]) -> ui.Facts:
     right: ui.Tone = "plain" if score.right is None else "good" if score.right else "bad"
     faults = "; ".join(_FAULTS.get(each, each) for each in score.faults)
-    unscored = score.answer == "no" and score.reason_valid is None
+    rv = percent(score.reason_valid)
+    if score.answer == "no" and score.reason_valid is None:
+        rv = "unscored"
+    barriers, met = NOTHING, ""
+    if score.barriers:
+        barriers, met = ", ".join(score.barriers), "kinds that every way meets"
+    name = score.bucket or "the truth is not known"
     facts = (
-        ui.Fact(
-            "outcome",
-            score.bucket or "the truth is not known",
-            tone=right,
-            note=_OUTCOMES[score.bucket] if score.bucket else "",
-        ),
+        ui.Fact("outcome", name, tone=right, note=_OUTCOMES.get(name, "")),
         ui.Fact("PV", percent(score.valid), note=faults or "path validity"),
         ui.Fact("RTA", percent(score.traversable), note="of a yes with a valid path"),
-        ui.Fact(
-            "RV",
-            "unscored" if unscored else percent(score.reason_valid),
-            note="of a no: whether its reason is right",
-        ),
-        ui.Fact(
-            "barriers",
-            ", ".join(score.barriers) or NOTHING,
-            note="kinds that every way meets" if score.barriers else "",
-        ),
+        ui.Fact("RV", rv, note="of a no: whether its reason is right"),
+        ui.Fact("barriers", barriers, note=met),
         ui.Fact("passages", str(score.hops or NOTHING), note="of the shortest route"),
         ui.Fact("calls", str(result["asks"]), note="of the model, replies sent back among them"),
         ui.Fact("pictures", str(result["frames"] or "none")),

@@ -175,12 +175,10 @@ class CapnavJob(Job):
         if isinstance(outputs, str):
             return [{"error": outputs}]
         records = []
-        for asked, agent, output in outputs:
+        for asked, agent, out in outputs:
             whole = asked is None and agent is None
             score = scene.score(
-                question.text if whole else _text(asked),
-                body.name if whole else _text(agent),
-                output,
+                question.text if whole else _text(asked), body.name if whole else _text(agent), out
             )
             verdict = result["verdict"] or {}
             if score.reason_valid is None and score.answer == "no":

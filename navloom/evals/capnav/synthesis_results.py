@@ -224,6 +224,11 @@ _COUNTS = (
 )
 
 
+def _rules(line: ui.Line) -> list[str]:
+    rejected = line["result"]["rejected"]
+    return sorted({str(fault["code"]) for each in rejected for fault in each["violations"]})
+
+
 def columns(run: Mapping[str, Any]) -> list[ui.Column]:
     """Return the columns of a conversation about a scene."""
     del run
@@ -233,21 +238,8 @@ def columns(run: Mapping[str, Any]) -> list[ui.Column]:
         ui.Column("round", lambda line: line["round"], "count", facet=True),
         ui.Column("rejected", lambda line: line["result"]["rejected_in_all"], "count",
                   better="less", help="questions that broke a rule"),
-        ui.Column(
-            "rule",
-            lambda line: sorted(
-                {
-                    str(fault["code"])
-                    for each in line["result"]["rejected"]
-                    for fault in each["violations"]
-                }
-            ),
-            "tags",
-            facet=True,
-            help="the rules that were broken",
-        ),
-        ui.Column("repairs", lambda line: line["result"]["repairs"], "count",
-                  better="less"),
+        ui.Column("rule", _rules, "tags", facet=True, help="the rules that were broken"),
+        ui.Column("repairs", lambda line: line["result"]["repairs"], "count", better="less"),
         ui.Column("turns", lambda line: line["result"]["turns"], "count", shown=False),
         ui.Column("first", lambda line: line["result"]["questions"][0]["question"],
                   "text", help="its first question"),
@@ -314,9 +306,7 @@ def _question(
         return blocks
     pair = str(ends["start"]), str(ends["end"])
     try:
-        found_for = {
-            body: feasibility.check_feasibility(truth, body, *pair) for body in truth.bodies
-        }
+        answers = {body: feasibility.check_feasibility(truth, body, *pair) for body in truth.bodies}
     except NavloomError as error:
         return [*blocks, ui.Prose(title="What is true", text=str(error), tone="bad")]
     rows = tuple(
@@ -331,12 +321,12 @@ def _question(
             or NOTHING,
             ", ".join(feasibility.blocking_kinds(found.blocking)) or NOTHING,
         )
-        for body, found in found_for.items()
+        for body, found in answers.items()
     )
     header = ("body", "can", "by way of", "must open", "every way meets")
     maps = tuple(
         (f"{body}: {TRUTH[found.answer]}", (passages_map(ground, truth, body, found, pair),))
-        for body, found in found_for.items()
+        for body, found in answers.items()
     )
     note = (
         "Must open: the fewest blocked passages that make a way once all of them are open. Every"

@@ -48,6 +48,10 @@ def count_repairs(rest: Mapping[str, Any]) -> int:
     return sum(int(count) for count in (rest.get("repairs") or {}).values()) + len(sent)
 
 
+def _type_of(line: ui.Line) -> str:
+    return str(result_of(line)["phase_2"]["Collaborative type"]).removeprefix("Type-")
+
+
 def _told_of(line: ui.Line) -> str:
     """Return the instruction of the whole errand."""
     return str(result_of(line)["phase_1"]["Task instruction"])
@@ -68,13 +72,8 @@ def columns(run: Mapping[str, Any]) -> list[ui.Column]:
     made = [
         ui.Column("verdict", lambda line: result_of(line)["verdict"], "text", facet=True,
                   help="relay, or that none is worth it"),
-        ui.Column(
-            "type",
-            lambda line: result_of(line)["phase_2"]["Collaborative type"].removeprefix("Type-"),
-            "text",
-            facet=True,
-            help="A1: robot_2 fetches, robot_1 delivers. A2: the other way round",
-        ),
+        ui.Column("type", _type_of, "text", facet=True,
+                  help="A1: robot_2 fetches, robot_1 delivers. A2: the other way round"),
         ui.Column("alpha", _of("alpha"), "share", better="less",
                   help="robot_1's metres over those of its way alone"),
         ui.Column("gain", _of("gain_alpha"), "share", better="more", help="1 − alpha"),
@@ -136,7 +135,7 @@ def pairing() -> ui.Pairing:
     )
 
 
-def task_story(row: ui.Line) -> str:
+def task_story(row: Mapping[str, Any]) -> str:
     """Return a dataset line as two or three plain sentences."""
     one, two, rest = row["phase_1"], row.get("phase_2"), row["navloom"]
     start = to_words(one["Single robot start region"]["robot_1"])
@@ -176,7 +175,7 @@ def _merit(rest: Mapping[str, Any]) -> str:
     )
 
 
-def task_items(row: ui.Line) -> list[tuple[str, str]]:
+def task_items(row: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the items of a task in its order: description and id of each."""
     one, two, rest = row["phase_1"], row.get("phase_2"), row["navloom"]
     things = [(f"the object: {to_words(one['Target object'])}", rest["object_id"])]
@@ -186,7 +185,7 @@ def task_items(row: ui.Line) -> list[tuple[str, str]]:
     return [*things, (f"the goal: {to_words(rest['end_asset'])}", rest["end_asset_id"])]
 
 
-def pick_tasks(rows: Sequence[ui.Line], most: int = 10) -> list[Mapping[str, Any]]:
+def pick_tasks(rows: Sequence[Mapping[str, Any]], most: int = 10) -> list[Mapping[str, Any]]:
     """Choose tasks to show, spread over the scenes in a deterministic order.
 
     Relays that are faster than robot_1 alone come first. Without any, single-robot errands are
@@ -204,7 +203,7 @@ def pick_tasks(rows: Sequence[ui.Line], most: int = 10) -> list[Mapping[str, Any
     return [row for turn in turns for row in turn if row is not None][:most]
 
 
-def _rank(row: ui.Line) -> tuple[int, bool]:
+def _rank(row: Mapping[str, Any]) -> tuple[int, bool]:
     rest = row["navloom"]
     odd = rest.get("worth", {}).get("plausible", 1.0) < SENSIBLE
     if row.get("phase_2") is None:
@@ -252,7 +251,7 @@ def _outcome(line: ui.Line) -> list[ui.Block]:
 
 
 def task_detail(
-    name: str, line: ui.Line, load: Load, found: Sequence[tuple[str, str]] | None = None
+    name: str, line: Mapping[str, Any], load: Load, found: Sequence[tuple[str, str]] | None = None
 ) -> ui.SampleDetail:
     """Return the page of one task of a dataset.
 
@@ -279,7 +278,7 @@ def task_detail(
     return ui.SampleDetail(title=name, headline=said, blocks=blocks)
 
 
-def _story(line: ui.Line) -> str:
+def _story(line: Mapping[str, Any]) -> str:
     try:
         return task_story(line)
     except (KeyError, TypeError):
@@ -306,7 +305,7 @@ def _drove(driven: Any) -> str:
     return f"{bodies} {'drove it to its end' if driven['done'] else 'could not drive it'}."
 
 
-def _told(line: ui.Line) -> ui.Transcript:
+def _told(line: Mapping[str, Any]) -> ui.Transcript:
     """Return the instructions of each robot, word for word."""
     said = [ui.Utterance("robot_1 alone", str(line["phase_1"]["Task instruction"]))]
     if plan := line.get("phase_2"):
@@ -316,7 +315,7 @@ def _told(line: ui.Line) -> ui.Transcript:
     return ui.Transcript(title="Instructions", said=tuple(said))
 
 
-def _worth(line: ui.Line, rest: Mapping[str, Any]) -> list[ui.Block]:
+def _worth(line: Mapping[str, Any], rest: Mapping[str, Any]) -> list[ui.Block]:
     """Return blocks of the recorded scores, which are those that a report averages."""
     found: list[ui.Fact] = []
 
@@ -396,7 +395,7 @@ def findings_block(found: Sequence[tuple[str, str]]) -> ui.Block:
     return ui.Grid(title=f"What validate finds: {len(found)}", note=note, table=table)
 
 
-def _maps(scene: Scene, line: ui.Line, rest: Mapping[str, Any]) -> list[ui.Block]:
+def _maps(scene: Scene, line: Mapping[str, Any], rest: Mapping[str, Any]) -> list[ui.Block]:
     """Return maps of the task: as a relay, alone, the best relays, and as driven."""
     try:
         task = build_relay_task(scene, line)

@@ -317,11 +317,7 @@ def columns(run: Mapping[str, Any]) -> tuple[Column, ...]:
     first = [name for name in _SHOWN if name in metrics]
     told = bool(asked.get("dialogue")) or asked.get("oracle", "off") != "off"
     return (
-        Column(
-            "instruction",
-            lambda line: line["result"]["episode"]["instruction"],
-            "text",
-        ),
+        Column("instruction", lambda line: line["result"]["episode"]["instruction"], "text"),
         Column("kind", _kind, "text", facet=True, shown=False,
                help="Of instruction, where they are made: fine, goal or object."),
         *_RATER[: asked.get("agent") == "human"],

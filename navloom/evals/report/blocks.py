@@ -3,6 +3,7 @@
 A kind of run shows a sample (`navloom.evals.run_kinds.RunKind.detail`) and a run (`Kind.tables`)
 as blocks. A page draws each block by the name of its class, whatever the kind of run.
 :func:`block_to_json` makes the JSON that a page receives.
+Modules that use many blocks import this one as ``ui``.
 
 Text from a model, a person or a dataset is text in a block, never markup. A ``private`` block shows
 content under a scene's licence (plan, captions, images, prompts that contain them). A page for

@@ -147,11 +147,8 @@ class EpisodeFilter:
         """
         unknown = [viewpoint for viewpoint in path if viewpoint not in scene.viewpoint_by_id]
         if unknown:
-            self.leave_out(
-                "a viewpoint that is not in the scan's graph",
-                f"{name} ({scene.id} {unknown[0]})",
-                episodes,
-            )
+            where = f"{name} ({scene.id} {unknown[0]})"
+            self.leave_out("a viewpoint that is not in the scan's graph", where, episodes)
             return None
         if metre_table(scene, "3d").path(path[0], path[-1]) is None:
             self.leave_out("no way from the start to the goal", f"{name} ({scene.id})", episodes)
