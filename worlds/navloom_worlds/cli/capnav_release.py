@@ -29,19 +29,17 @@ def write_release(
         check_pyav()
     wanted = replace(wanted, bodies=load_bodies(bodies) if bodies else builtin_bodies())
     done: list[ReleasedScene] = []
-    for each in with_progress(release_scenes(uris, out, wanted, processes), "writing", len(uris)):
-        if not isinstance(each, ReleasedScene):
-            print_err(f"navloom: {each}")
+    for one in with_progress(release_scenes(uris, out, wanted, processes), "writing", len(uris)):
+        if not isinstance(one, ReleasedScene):
+            print_err(f"navloom: {one}")
             continue
-        done.append(each)
-        if each.left_out:
-            print_err(
-                f"   {each.scene}: no way leads to {', '.join(each.left_out)}: not in its tour"
-            )
-    kept = sum(each.kept for each in done)
-    asked = sum(each.questions for each in done)
+        done.append(one)
+        if one.left_out:
+            print_err(f"   {one.scene}: no way leads to {', '.join(one.left_out)}: not in its tour")
+    kept = sum(one.kept for one in done)
+    many = sum(one.questions for one in done)
     print_err(
-        f"wrote {count_noun(len(done), 'homes')} to {out}, {kept} were there; {asked} questions"
+        f"wrote {count_noun(len(done), 'homes')} to {out}, {kept} were there; {many} questions"
     )
     for body, said in total_answers(done).items():
         print_err(f"  {body}: {said['feasible']} feasible, {said['infeasible']} not")

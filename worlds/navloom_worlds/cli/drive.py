@@ -83,9 +83,7 @@ def drive(
         raise typer.Exit(1)
 
 
-def _set_out(
-    scene: Scene, body: Embodiment, start: str, goal: str
-) -> tuple[PathFollower, float | None]:
+def _set_out(scene: Scene, body: Embodiment, a: str, b: str) -> tuple[PathFollower, float | None]:
     """Return the body at its start, and its path's length; None if the path is not its own."""
     from navloom.errors import SceneError
     from navloom.scenes.bodies import FloorPose
@@ -96,29 +94,27 @@ def _set_out(
     from navloom_worlds.motion.path_follower import PathFollower
 
     mover, field = mover_of(scene, body), body_field(scene, body)
-    wanted, goals = _points(scene, start)[0], _points(scene, goal)
+    wanted, goals = _points(scene, a)[0], _points(scene, b)
     here = _with_room(field, wanted)
     stand = None if here is None else mover.settled(FloorPose(here, 0.0))
     if stand is None:
         raise SceneError(
-            f"{body.name}, {body.width:.2f} m wide, fits nowhere near {start}: expected a place"
+            f"{body.name}, {body.width:.2f} m wide, fits nowhere near {a}: expected a place"
             " with room for it."
         )
     if (off := math.dist(stand.position, wanted)) > _FAR_M:
         there = ",".join(f"{each:.2f}" for each in stand.position)
         raise SceneError(
-            f"{start} is {off:.1f} m from the nearest place with room for {body.name}: expected at"
+            f"{a} is {off:.1f} m from the nearest place with room for {body.name}: expected at"
             f" most {_FAR_M:g} m. Start there instead: --from={there}."
         )
     if off > _OFF_M:
         x, y, z = stand.position
-        print_err(
-            f"starts {off:.1f} m from {start}, where there is room: ({x:.2f}, {y:.2f}, {z:.2f})"
-        )
+        print_err(f"starts {off:.1f} m from {a}, where there is room: ({x:.2f}, {y:.2f}, {z:.2f})")
     own = field.way(stand.position, goals, driven=True)
     points = own.points if own else _towards(scene, field, stand.position, goals)
     if not points:
-        raise SceneError(f"No way leads from {start} to {goal}, for no body at all.")
+        raise SceneError(f"No way leads from {a} to {b}, for no body at all.")
     ahead = next((p for p in points if p != stand.position), goals[0])
     facing = FloorPose(stand.position, heading_to(stand.position, ahead))
     if mover.fits(facing):

@@ -15,10 +15,8 @@ from navloom.evals.request import Spec
 from navloom.models.redaction import print_err, print_out
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from navloom.scenes.scene import Scene
+    from navloom_worlds.geometry.arrays import U8
     from navloom_worlds.rendering.tour import Moment, Tour
 
 T = TypeVar("T")
@@ -98,17 +96,16 @@ def with_progress(items: Iterable[T], words: str, count: int) -> Iterable[T]:
     return track(items, words, count, console=Console(stderr=True), transient=True)
 
 
-def _frames(planned: Tour, rate: int, *, words: bool) -> Iterator[NDArray[np.uint8]]:
+def _frames(plan: Tour, rate: int, *, words: bool) -> Iterator[U8]:
     from navloom_worlds.rendering.tour_frames import render_tour
 
-    count = int(planned.seconds * rate) + 1
-    for moment, pixels in with_progress(
-        render_tour(planned, rate), f"filming {planned.scene.uri}", count
-    ):
+    count = int(plan.seconds * rate) + 1
+    frames = render_tour(plan, rate)
+    for moment, pixels in with_progress(frames, f"filming {plan.scene.uri}", count):
         yield _said(pixels, moment) if words else pixels
 
 
-def _said(pixels: NDArray[np.uint8], moment: Moment) -> NDArray[np.uint8]:
+def _said(pixels: U8, moment: Moment) -> U8:
     """Draw second, room and viewpoint in a band at the foot of a frame."""
     import numpy as np
     from PIL import Image, ImageDraw

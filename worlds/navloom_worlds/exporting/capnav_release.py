@@ -356,11 +356,9 @@ def release_scene(uri: str, folder: Path, wanted: CapnavExportOptions) -> Releas
     truth = driven.table if driven else estimate_links(scene, wanted.bodies)
     tour = plan_tour(scene)
     shown = first_shown(tour)
-    sampled, facts = _sampled(scene, truth, wanted, shown if wanted.tours else {})
-    files = capnav_files(
-        scene, truth, detail_cells(scene, wanted.bodies, sampled) if driven else {}
-    )
-    files[f"qa/{name}_QA.json"] = encode_json([each.question for each in sampled])
+    cells, facts = _sampled(scene, truth, wanted, shown if wanted.tours else {})
+    files = capnav_files(scene, truth, detail_cells(scene, wanted.bodies, cells) if driven else {})
+    files[f"qa/{name}_QA.json"] = encode_json([each.question for each in cells])
     write_files(folder, files)
     frames = 0
     if wanted.tours:
@@ -372,7 +370,7 @@ def release_scene(uri: str, folder: Path, wanted: CapnavExportOptions) -> Releas
         "notes": list(scene.notes),
         "nodes": {node.id: region for region, node in region_nodes(scene).items()},
         "truth": driven.record() if driven else {},
-        "details": [{"start": q.things[0], "end": q.things[1]} for q in sampled],
+        "details": [{"start": q.things[0], "end": q.things[1]} for q in cells],
         "balance": BalanceCounts.of(facts).record(),
         "tour": {"frames": frames, "first_shown": shown, "left_out": list(tour.left_out)},
         "sha256": {path.relative_to(folder).as_posix(): _digest(path) for path in kept},

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from navloom.errors import SceneError
 from navloom.scenes.scene import Scene
+from navloom_worlds.geometry.arrays import I64, Bools
 from navloom_worlds.geometry.mesh import SceneMesh, scene_mesh
 from navloom_worlds.geometry.semantic_ids import CEILING, FLOOR, GROUND, SHELL, WALL
 
@@ -39,7 +39,7 @@ def mesh_to_export(scene: Scene) -> SceneMesh:
     return mesh
 
 
-def orient_faces(mesh: SceneMesh) -> tuple[SceneMesh, NDArray[np.int64]]:
+def orient_faces(mesh: SceneMesh) -> tuple[SceneMesh, I64]:
     """Return a mesh whose faces all have their front sides where they are visible.
 
     Closed parts that are inside out are flipped. Faces of open parts are doubled, one for each
@@ -72,9 +72,7 @@ def orient_faces(mesh: SceneMesh) -> tuple[SceneMesh, NDArray[np.int64]]:
     return seen, of_face
 
 
-def connected_parts(
-    mesh: SceneMesh, *, exact: bool = False
-) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
+def connected_parts(mesh: SceneMesh, *, exact: bool = False) -> tuple[I64, Bools, Bools]:
     """Split each owner's faces into connected parts.
 
     Args:

@@ -13,19 +13,18 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
 from navloom.scenes.scene import Scene
 from navloom_worlds.exporting.face_orientation import mesh_to_export, orient_faces
 from navloom_worlds.exporting.file_writer import write_files
 from navloom_worlds.exporting.glb_writer import GlbWriter, Primitive
+from navloom_worlds.geometry.arrays import F32, F64, I64, U8
 from navloom_worlds.geometry.mesh import SceneMesh
 from navloom_worlds.geometry.planar_uv import project_uv
 from navloom_worlds.geometry.semantic_ids import unique_owner_names
 from navloom_worlds.geometry.solids import (
     RGB,
-    Floats,
     Surface,
     TextureImage,
     area_normals,
@@ -80,7 +79,7 @@ class GlbMaterials:
             self._materials[surface] = self._made(surface)
         return self._materials[surface]
 
-    def place(self, surface: Surface) -> Floats | None:
+    def place(self, surface: Surface) -> F32 | None:
         """Return (2,) palette coordinates of a plain surface; None if its vertices have them."""
         number = None if surface.texture else self._plain.get(surface.rgb)
         if number is None:
@@ -129,7 +128,7 @@ class GlbMaterials:
         return self._textures[key]
 
 
-def _tinted(pixels: NDArray[np.uint8], rgb: RGB) -> NDArray[np.uint8]:
+def _tinted(pixels: U8, rgb: RGB) -> U8:
     """Multiply an image by a colour, as linear light."""
     if rgb == _WHITE:
         return pixels
@@ -146,13 +145,13 @@ def _named(name: str, rgb: RGB) -> tuple[bytes, str]:
     return _encoded(_tinted(texture_pixels(name), rgb), _named(name, _WHITE)[1])
 
 
-def _smallest(pixels: NDArray[np.uint8]) -> tuple[bytes, str]:
+def _smallest(pixels: U8) -> tuple[bytes, str]:
     """Encode an image as PNG or JPEG, and return the data and the type."""
     exact, near = _encoded(pixels, _PNG), _encoded(pixels, _JPEG)
     return near if len(near[0]) < _CLEARLY * len(exact[0]) else exact
 
 
-def _encoded(pixels: NDArray[np.uint8], mime: str) -> tuple[bytes, str]:
+def _encoded(pixels: U8, mime: str) -> tuple[bytes, str]:
     image, picture = Image.fromarray(np.ascontiguousarray(pixels[..., :3])), io.BytesIO()
     if mime == _PNG:
         image.save(picture, "PNG")
@@ -230,7 +229,7 @@ def scene_glb(
     return glb.done()
 
 
-def to_hm3d_frame(points: Floats) -> Floats:
+def to_hm3d_frame(points: F32) -> F32:
     """Convert points of the scene's frame (y up, -z ahead) to HM3D's (z up, y ahead)."""
     x, y, z = points.T
     return np.stack([x, -z, y], axis=1)
@@ -253,13 +252,13 @@ class _Group:
     owner: int
     look: int
     smooth: bool
-    vertex: NDArray[np.int64]
-    uv: Floats
-    shades: NDArray[np.uint8]
-    faces: NDArray[np.int64]
+    vertex: I64
+    uv: F32
+    shades: U8
+    faces: I64
 
 
-def _laid(group: _Group, surface: Surface, place: Floats | None) -> Floats | None:
+def _laid(group: _Group, surface: Surface, place: F32 | None) -> F32 | None:
     """Return the texture coordinates of a group's vertices, if it has an image."""
     if place is not None:
         return np.broadcast_to(place, group.uv.shape)
@@ -292,7 +291,7 @@ class _Corners:
         last = np.flatnonzero(np.any(np.diff(keys.astype(np.int64), axis=1), axis=0))
         return [self._group(faces) for faces in np.split(by_group, last + 1)]
 
-    def _group(self, faces: NDArray[np.int64]) -> _Group:
+    def _group(self, faces: I64) -> _Group:
         vertex = self._mesh.faces[faces].reshape(-1).astype(np.int64)
         uv, shade = self._uv[faces].reshape(-1, 2), self._shade[faces].reshape(-1)
         near = np.rint(uv * _FINE).astype(np.int64)
@@ -316,14 +315,14 @@ class _Corners:
         )
 
 
-def _shades(normals: Floats) -> NDArray[np.int64]:
+def _shades(normals: F32) -> I64:
     """Return brightness 0 to 255 by direction: upward faces brighter, sides by their heading."""
     x, y, z = np.moveaxis(normals, -1, 0)
     shade = 0.88 + np.where(y > 0, 0.12, 0.04) * np.abs(y) + 0.045 * x - 0.03 * z
     return np.asarray(np.rint(np.clip(shade, 0, 1) * 255), dtype=np.int64)
 
 
-def _texture_places(mesh: SceneMesh, corners: Floats, normal: Floats) -> NDArray[np.float64]:
+def _texture_places(mesh: SceneMesh, corners: F32, normal: F32) -> F64:
     """Return texture coordinates of each corner, (m, 3, 2), in whole textures; 0 without one."""
     repeat = np.array([max(look.repeat, 1e-6) for look in mesh.surfaces])[mesh.surface]
     textured = np.array([bool(look.texture) for look in mesh.surfaces])[mesh.surface]
@@ -336,7 +335,7 @@ def _texture_places(mesh: SceneMesh, corners: Floats, normal: Floats) -> NDArray
     return uv
 
 
-def _round_normals(mesh: SceneMesh, cross: Floats) -> Floats:
+def _round_normals(mesh: SceneMesh, cross: F32) -> F32:
     """Return unit normals (n, 3) of smooth vertices, weighted by face area; up elsewhere."""
     faces, cross = mesh.faces[mesh.smooth], cross[mesh.smooth].astype(np.float64)
     count = len(mesh.vertices)

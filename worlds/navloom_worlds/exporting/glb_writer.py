@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import SceneError
+from navloom_worlds.geometry.arrays import F32, U8
 from navloom_worlds.geometry.mesh_file import GENERATOR
 from navloom_worlds.geometry.mesh_validation import MOST_BYTES
 
@@ -35,12 +36,12 @@ class Primitive:
         colours: (n, 4) uint16 or uint8: linear, the type's maximum stands for 1.
     """
 
-    positions: NDArray[np.float32]
+    positions: F32
     faces: NDArray[np.integer]
     material: int
-    uv: NDArray[np.float32] | None = None
-    normals: NDArray[np.float32] | None = None
-    colours: NDArray[np.uint16] | NDArray[np.uint8] | None = None
+    uv: F32 | None = None
+    normals: F32 | None = None
+    colours: NDArray[np.uint16] | U8 | None = None
 
 
 @dataclass

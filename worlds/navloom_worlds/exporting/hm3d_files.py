@@ -23,9 +23,10 @@ from navloom_worlds.exporting.file_writer import write_files
 from navloom_worlds.exporting.glb_export import scene_glb, to_hm3d_frame
 from navloom_worlds.exporting.glb_writer import GlbWriter, Primitive
 from navloom_worlds.exporting.semantic_numbers import HEADER, face_numbers, semantic_lines
+from navloom_worlds.geometry.arrays import F32, I32, U8
 from navloom_worlds.geometry.mesh import SceneMesh, scene_mesh
 from navloom_worlds.geometry.semantic_ids import CEILING, FLOOR, GROUND, SHELL, WALL
-from navloom_worlds.geometry.solids import Floats, Ints, as_f32, srgb_to_linear
+from navloom_worlds.geometry.solids import as_f32, srgb_to_linear
 
 _CONFIG = "hm3d_annotated.scene_dataset_config.json"
 _HOME = re.compile(r"\d{5}-.+")
@@ -139,7 +140,7 @@ def semantic_glb(
     return glb.done()
 
 
-def _joints(mesh: SceneMesh, numbers: Ints) -> tuple[Ints, Ints]:
+def _joints(mesh: SceneMesh, numbers: I32) -> tuple[I32, I32]:
     """Return degenerate triangles that join each part of an item to the next, and their numbers."""
     things = np.flatnonzero(~np.isin(mesh.owners, (FLOOR, CEILING, WALL, GROUND, SHELL)))
     body = connected_parts(mesh, exact=True)[0][things]
@@ -151,7 +152,7 @@ def _joints(mesh: SceneMesh, numbers: Ints) -> tuple[Ints, Ints]:
     return np.stack([here, here, there], axis=1), numbers[lead[:-1][same]]
 
 
-def _palette(srgb: NDArray[np.uint8]) -> tuple[bytes, Floats]:
+def _palette(srgb: U8) -> tuple[bytes, F32]:
     """Return a PNG with a texel for each colour, and the colours' texture coordinates, (n, 2)."""
     side = 1 << math.ceil(math.log2(max(2, math.ceil(math.sqrt(len(srgb))))))
     texels = np.zeros((side * side, 3), dtype=np.uint8)
@@ -162,7 +163,7 @@ def _palette(srgb: NDArray[np.uint8]) -> tuple[bytes, Floats]:
     return picture.getvalue(), as_f32((np.stack([column, row], axis=1) + 0.5) / side)
 
 
-def linear_colours(srgb: NDArray[np.uint8]) -> NDArray[np.uint16]:
+def linear_colours(srgb: U8) -> NDArray[np.uint16]:
     """Convert (n, 3) sRGB bytes to (n, 4) 16-bit linear colours, losslessly."""
     colours = np.full((len(srgb), 4), 65_535, dtype=np.uint16)
     colours[:, :3] = np.rint(srgb_to_linear(srgb / 255) * 65_535)

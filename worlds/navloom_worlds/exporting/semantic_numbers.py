@@ -16,13 +16,13 @@ from itertools import pairwise
 
 import numpy as np
 import shapely
-from numpy.typing import NDArray
 from shapely import Polygon
 
 from navloom.errors import SceneError
 from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene import Scene
 from navloom_worlds.exporting.face_orientation import mesh_to_export
+from navloom_worlds.geometry.arrays import F32, F64, I32
 from navloom_worlds.geometry.mesh import SceneMesh
 from navloom_worlds.geometry.semantic_ids import (
     CEILING,
@@ -35,7 +35,7 @@ from navloom_worlds.geometry.semantic_ids import (
     item_owner,
     opening_owner,
 )
-from navloom_worlds.geometry.solids import Floats, area_normals
+from navloom_worlds.geometry.solids import area_normals
 
 NOWHERE = -1
 _BEFORE = 0.03
@@ -46,7 +46,7 @@ _HEIGHTS = {FLOOR: (-0.45, 0.45), CEILING: (1.5, math.inf), WALL: (-0.1, math.in
 """Range of heights of a region's faces above its floor, in metres."""
 
 
-def face_regions(scene: Scene, mesh: SceneMesh) -> NDArray[np.int32]:
+def face_regions(scene: Scene, mesh: SceneMesh) -> I32:
     """Return the index of each face's region in ``scene.regions``, (m,); -1 for none and for items.
 
     Floors, including those of doorways, belong to the region that they are in or next to; so do
@@ -101,9 +101,7 @@ class _RegionLocator:
         self.low = np.array([each.center[1] for _, each in named])
         self.high = np.array([above[each.id] for _, each in named])
 
-    def at(
-        self, points: NDArray[np.float64], near: float, heights: tuple[float, float]
-    ) -> NDArray[np.int32]:
+    def at(self, points: F64, near: float, heights: tuple[float, float]) -> I32:
         """Return the index of the region at each point: the nearest, and of several the highest.
 
         Args:
@@ -130,7 +128,7 @@ class _RegionLocator:
         return found
 
 
-def _flights(scene: Scene, index: dict[str, int], points: NDArray[np.float64]) -> NDArray[np.int32]:
+def _flights(scene: Scene, index: dict[str, int], points: F64) -> I32:
     """Return the region in which the nearest flight begins."""
     if not scene.stairs or not len(points):
         return np.full(len(points), NOWHERE, dtype=np.int32)
@@ -140,7 +138,7 @@ def _flights(scene: Scene, index: dict[str, int], points: NDArray[np.float64]) -
     return np.asarray(starts[nearest])
 
 
-def _distance(points: NDArray[np.float64], line: NDArray[np.float64]) -> Floats:
+def _distance(points: F64, line: F64) -> F32:
     """Return the distance in metres from points to a polyline."""
     best = np.full(len(points), np.inf)
     for a, b in pairwise(line):
@@ -207,7 +205,7 @@ def semantic_lines(scene: Scene) -> tuple[SemanticLine, ...]:
     return _numbered(scene)[0]
 
 
-def face_numbers(scene: Scene) -> NDArray[np.int32]:
+def face_numbers(scene: Scene) -> I32:
     """Return the number of each face of :func:`navloom_worlds.geometry.mesh.scene_mesh`, (m,).
 
     Raises:
@@ -230,11 +228,11 @@ def region_numbers(scene: Scene) -> dict[str, int]:
     return {**numbers, **{each: first + k for k, each in enumerate(rest)}}
 
 
-def _numbered(scene: Scene) -> tuple[tuple[SemanticLine, ...], NDArray[np.int32]]:
+def _numbered(scene: Scene) -> tuple[tuple[SemanticLine, ...], I32]:
     return scene_cached(scene, "semantic_numbers", lambda: _made(scene))
 
 
-def _made(scene: Scene) -> tuple[tuple[SemanticLine, ...], NDArray[np.int32]]:
+def _made(scene: Scene) -> tuple[tuple[SemanticLine, ...], I32]:
     mesh = mesh_to_export(scene)
     numbers = mesh.owners.copy()
     regions = region_numbers(scene)

@@ -136,10 +136,8 @@ def _lying(cover: str, *on_top: Strokes) -> Strokes:
 def _books(pen: SketchPen) -> Iterator[Part]:
     """Draw books side by side if they stand, stacked if they lie flat."""
     (w, h, d), dice = pen.size, Random(item_roll(pen.item, "row"))
-    stands, tones = (
-        h >= 0.6 * min(w, d) and h > 0.1,
-        ("own", "own", *COLOURS["muted"], *COLOURS["bright"]),
-    )
+    stands = h >= 0.6 * min(w, d) and h > 0.1
+    tones = ("own", "own", *COLOURS["muted"], *COLOURS["bright"])
     total, least, most = (w, 0.016, 0.042) if stands else (h, 0.02, 0.04)
     done = 0.0
     while done < total - 0.005:

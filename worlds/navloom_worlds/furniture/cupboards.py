@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 
 from navloom.scenes.scene import Item
+from navloom_worlds.furniture import rounded_shapes
 from navloom_worlds.furniture.appliances import drawers, feet, shell, shut
 from navloom_worlds.furniture.builder_tools import (
     Builder,
@@ -29,15 +30,7 @@ from navloom_worlds.furniture.furniture_parts import (
     plinth,
     split_doors,
 )
-from navloom_worlds.furniture.rounded_shapes import slab
-from navloom_worlds.furniture.stroke_sketches import (
-    SketchPen,
-    block,
-    draw_parts,
-    fixture,
-    mirror,
-    when,
-)
+from navloom_worlds.furniture.stroke_sketches import *
 from navloom_worlds.geometry.colours import item_surface
 from navloom_worlds.geometry.solids import Part, Surface, box
 
@@ -50,8 +43,8 @@ def wardrobe(item: Item) -> Iterator[Part]:
     front = front_face_z(d)
     dice = item_rng(item)
     framed, drawers = dice.random() < 0.4, dice.random() < 0.4
-    yield slab(w, d - HANDLE, 0, base, shade(look, 0.7), z=HANDLE / 2)
-    yield slab(w, d - HANDLE, h - 0.03, h, shade(look, 0.95), z=HANDLE / 2)
+    yield rounded_shapes.slab(w, d - HANDLE, 0, base, shade(look, 0.7), z=HANDLE / 2)
+    yield rounded_shapes.slab(w, d - HANDLE, h - 0.03, h, shade(look, 0.95), z=HANDLE / 2)
     low = 0.38 if drawers else base
     if has_state(item, "open"):
         # The body is set back, so that its open doors stay within the footprint.
@@ -100,7 +93,7 @@ def _chest(
         else [plinth(w, d - HANDLE, 0.05, shade(look, 0.6))]
     )
     low = max(foot, 0.05)
-    yield slab(w, d, h - 0.025, h, look)
+    yield rounded_shapes.slab(w, d, h - 0.025, h, look)
     yield box(
         (-w / 2 + 0.005, low, front + back + THICK),
         (w / 2 - 0.005, h - 0.025, d / 2),
@@ -146,8 +139,8 @@ def nightstand(item: Item) -> Iterator[Part]:
         (-w / 2 + 0.02, mid, front + 0.02), (w / 2 - 0.02, h - 0.02, d / 2 - 0.02), shade(look, 0.8)
     )
     cover = Surface(hue_colour(dice.random(), 0.5, 0.6))
-    yield slab(w * 0.5, d * 0.5, foot + 0.02, foot + 0.06, cover)
-    yield slab(w * 0.45, d * 0.45, foot + 0.06, foot + 0.09, contrasting(cover))
+    yield rounded_shapes.slab(w * 0.5, d * 0.5, foot + 0.02, foot + 0.06, cover)
+    yield rounded_shapes.slab(w * 0.45, d * 0.45, foot + 0.06, foot + 0.09, contrasting(cover))
 
 
 def cabinet(item: Item) -> Iterable[Part]:
@@ -171,7 +164,7 @@ def _cupboard(
     fronts, shown = split_doors(w, 0.48), contrasting(look, 0.08)
     body = front + (d * 0.35 if open_ else 0.0)
     split = h - 0.2 if drawers else h - 0.025
-    yield slab(w, d, h - 0.025, h, look)
+    yield rounded_shapes.slab(w, d, h - 0.025, h, look)
     if foot:
         yield from legs(w - 0.02, d - 0.06, foot + 0.02, 0.04, shade(look, 0.6), back=body - front)
     else:

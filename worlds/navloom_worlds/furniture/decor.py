@@ -96,11 +96,9 @@ def _sheet(art: str = "", motifs: Sequence[Motif] = ()) -> Builder:
 
 def _photo(item: Item) -> list[Part]:
     (w, h, d), pen = size_of(item), make_pen(item, "dark wood silver", None, False)
-    bar, mat, thick = (
-        min(w, h) * 0.1,
-        min(w, h) * 0.06 * item_roll(item, "mat", 2),
-        min(0.012, d * 0.3),
-    )
+    bar = min(w, h) * 0.1
+    mat = min(w, h) * 0.06 * item_roll(item, "mat", 2)
+    thick = min(0.012, d * 0.3)
     art = item_artwork(
         item,
         PHOTOS,
@@ -183,13 +181,11 @@ def _candle(radius: float, low: float, high: float) -> Strokes:
 
 
 def leaf(
-    foot: Sequence[float], turn: float, long: float, wide: float, rise: float, tone: Surface
+    foot: Sequence[float], at: float, long: float, wide: float, rise: float, tone: Surface
 ) -> Part:
     """Build a leaf from a point, turned about y, rising by radians and bent down at its tip."""
-    across, out = (
-        np.array([-math.sin(turn), 0, math.cos(turn)]),
-        np.array([math.cos(turn), 0, math.sin(turn)]),
-    )
+    across = np.array([-math.sin(at), 0, math.cos(at)])
+    out = np.array([math.cos(at), 0, math.sin(at)])
     spine = [np.array(foot, dtype=np.float64)]
     for bend, share in ((0.0, 0.35), (0.45, 0.35), (1.0, 0.3)):
         spine.append(
@@ -327,10 +323,8 @@ def _rug(item: Item) -> Iterator[Part]:
     yield box((-bw / 2, 0, -bd / 2), (bw / 2, h * 0.9, bd / 2), shade(pen.own, 0.8))
     yield top_panel(bw, bd, h, Surface((1, 1, 1), art))
     for k in range(14 if fringe else 0):
-        across, half = (
-            ((k + 0.5) / 14 - 0.5) * (bd if long_x else bw),
-            (bd if long_x else bw) / 14 * 0.3,
-        )
+        across = ((k + 0.5) / 14 - 0.5) * (bd if long_x else bw)
+        half = (bd if long_x else bw) / 14 * 0.3
         size = (w, half * 2) if long_x else (half * 2, d)
         strip = top_panel(*size, h * 0.5, pen.tone("cream*.93"))
         yield strip.moved(0, 0, across) if long_x else strip.moved(across, 0, 0)
@@ -379,11 +373,9 @@ def _cloth(own: str, *bands: Strokes) -> Builder:
 
 def _earth(pen: SketchPen) -> list[Part]:
     """Draw a globe with a world map."""
-    turn, rise = np.meshgrid(np.linspace(0, 2 * math.pi, 19), np.linspace(0, math.pi, 10))
-    unit = np.stack(
-        [np.cos(turn) * np.sin(rise), np.cos(rise), np.sin(turn) * np.sin(rise)], axis=2
-    )
-    uv = np.stack([turn / (2 * math.pi), rise / math.pi], axis=2).reshape(-1, 2)
+    a, rise = np.meshgrid(np.linspace(0, 2 * math.pi, 19), np.linspace(0, math.pi, 10))
+    unit = np.stack([np.cos(a) * np.sin(rise), np.cos(rise), np.sin(a) * np.sin(rise)], axis=2)
+    uv = np.stack([a / (2 * math.pi), rise / math.pi], axis=2).reshape(-1, 2)
     return [replace(sheet(unit * 0.85 + [0, 1.25, 0], pen.tone("#world/1.6")), uv=as_f32(uv))]
 
 

@@ -79,13 +79,11 @@ def _cup_with(*things: Strokes) -> Strokes:
     return hollow(".8,0 .95,.03 1,.6", wall=0.1), things
 
 
-def _keys(
-    rows: int, columns: int, tone: str, y: float, w: float, d: float, z: float = 0.0
-) -> Strokes:
+def _keys(rows: int, cols: int, tone: str, y: float, w: float, d: float, z: float = 0.0) -> Strokes:
     """Return strokes of rows of keys on top, over a rectangle of w by d about z."""
-    x, step = w / columns, d / rows
+    x, step = w / cols, d / rows
     key = top(x * 0.8, step * 0.78, tone, y=y, x=(x - w) / 2, z=z + (step - d) / 2)
-    return row(rows, f"0,0,{step}", row(columns, f"{x},0,0", key))
+    return row(rows, f"0,0,{step}", row(cols, f"{x},0,0", key))
 
 
 def _slate(case: str, *on_top: Strokes, r: float = 0.1, long: bool = False) -> Builder:
@@ -93,11 +91,9 @@ def _slate(case: str, *on_top: Strokes, r: float = 0.1, long: bool = False) -> B
     return sketch(case, slab(0, 0.96, r=r), *on_top, plain=True, gloss=0.4, long=long)
 
 
-def handled(
-    head: Strokes, thick: str = ".26 .22 .16", tone: str = "own", y: float = 0.2
-) -> Strokes:
+def handled(head: Strokes, size: str = ".26 .22 .16", tone: str = "own", y: float = 0.2) -> Strokes:
     """Return strokes of a lying tool: a handle from the back, its head in front."""
-    return bar(f"0,{y},1 0,{y},.4 0,{y},-.8", thick, tone), head
+    return bar(f"0,{y},1 0,{y},.4 0,{y},-.8", size, tone), head
 
 
 def _stick(head: Strokes, tone: str = "wood", low: float = 0.15) -> Strokes:
@@ -116,10 +112,8 @@ def _laptop(item: Item) -> Iterable[Part]:
     if not has_state(item, "open", "on"):
         return _SHUT_LAPTOP(item)
     w, h, d = size_of(item)
-    case, pen = (
-        own_surface(item, (0.72, 0.73, 0.75), (0.16, 0.16, 0.17), plain=True, gloss=0.4),
-        make_pen(item, "silver", 0.4, True),
-    )
+    case = own_surface(item, (0.72, 0.73, 0.75), (0.16, 0.16, 0.17), plain=True, gloss=0.4)
+    pen = make_pen(item, "silver", 0.4, True)
     tall, lean_by = d * 0.92, 0.28
     lid = [
         box((-w / 2, 0, 0), (w / 2, tall, h * 0.3), case),

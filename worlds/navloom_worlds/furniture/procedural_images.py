@@ -10,14 +10,14 @@ from functools import lru_cache
 from random import Random
 
 import numpy as np
-from numpy.typing import NDArray
 
 from navloom.scenes.scene import Item
 from navloom_worlds.furniture.builder_tools import item_roll, pick
+from navloom_worlds.geometry.arrays import F32
 from navloom_worlds.geometry.solids import RGB, Surface, TextureImage
 from navloom_worlds.geometry.textures import texture_pixels
 
-Mask = NDArray[np.float32]
+Mask = F32
 _HUES = {"blue": 0.58, "green": 0.34, "red": 0.99, "brown": 0.07, "beige": 0.11}
 _PIXELS = 88
 
@@ -63,10 +63,8 @@ class Canvas:
         """Paint a straight stroke with round ends."""
         (ax, ay), (bx, by) = a, b
         dx, dy = bx - ax, by - ay
-        along = np.clip(
-            ((self.x - ax) * dx + (self.y - ay) * dy) / max(dx * dx + dy * dy, 1e-9), 0, 1
-        )
-        far = np.hypot(self.x - ax - along * dx, self.y - ay - along * dy)
+        t = np.clip(((self.x - ax) * dx + (self.y - ay) * dy) / max(dx * dx + dy * dy, 1e-9), 0, 1)
+        far = np.hypot(self.x - ax - t * dx, self.y - ay - t * dy)
         self.lay(self.inside(far - thick / 2), colour)
 
     def below(self, line: Mask, colour: RGB) -> None:
@@ -492,13 +490,11 @@ _WIDTHS = (0.6, 0.75, 1.0, 1.33, 1.6)
 _VARIANTS = 3
 
 
-def item_artwork(
-    item: Item, motifs: Sequence[Motif], w: float, h: float, tone: str = ""
-) -> Surface:
+def item_artwork(item: Item, made: Sequence[Motif], w: float, h: float, tone: str = "") -> Surface:
     """Return an item's artwork as a surface, of about this width over height."""
     wide = min(_WIDTHS, key=lambda each: abs(math.log(each * h / max(w, 1e-6))))
     tone, number = tone or item.colour or "", item_roll(item, "n", _VARIANTS)
-    return Surface((1.0, 1.0, 1.0), artwork(pick(item, motifs, "motif"), tone, wide, number))
+    return Surface((1.0, 1.0, 1.0), artwork(pick(item, made, "motif"), tone, wide, number))
 
 
 def item_print(item: Item, name: str, wide: float = 1.0) -> Surface:

@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from navloom_worlds.geometry.solids import Ints, Part, Surface, as_f32, box, cylinder, lathe, quad
+from navloom_worlds.geometry.arrays import F64, I32
+from navloom_worlds.geometry.solids import Part, Surface, as_f32, box, cylinder, lathe, quad
 
 Point = Sequence[float]
 
@@ -57,7 +58,7 @@ def rounded_box(
     return Part(as_f32(points), whole, look, smooth=True)
 
 
-def _woven(rows: int, around: int, *, closed: bool) -> Ints:
+def _woven(rows: int, around: int, *, closed: bool) -> I32:
     """Return triangles between the rows of a vertex grid; ``closed`` joins each row's ends."""
     step = np.arange(around if closed else around - 1)
     a = (np.arange(rows - 1)[:, None] * around + step).ravel()
@@ -89,7 +90,7 @@ def prism(
     flat = np.array(outline, dtype=np.float64)
     n = len(flat)
 
-    def at(height: float, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    def at(height: float, points: F64) -> F64:
         along = np.full(len(points), height)
         a, b = points.T
         columns = {"x": (along, b, a), "y": (a, along, b), "z": (a, b, along)}[axis]
@@ -149,7 +150,7 @@ def tube(
     )
     grid = np.concatenate([rings, rings[:1]]) if closed else rings
     n = len(grid)
-    faces: list[NDArray[np.int32]] = [_woven(n, sides, closed=True)]
+    faces: list[I32] = [_woven(n, sides, closed=True)]
     vertices = grid.reshape(-1, 3)
     if not closed:
         fan = np.arange(1, sides - 1)

@@ -99,25 +99,23 @@ def _boxes(x0: float, x1: float, y: float, high: float, d: float, dice: Random) 
     """Build boxes, baskets and books along a board, set back."""
     x = x0 + dice.uniform(0, 0.15)
     while x + 0.2 < x1:
-        wide = dice.uniform(0.16, 0.26)
+        wd = dice.uniform(0.16, 0.26)
         tall = high * dice.uniform(0.6, 1.0)
         kind = dice.randrange(4)
         if kind == 0:
-            look = Surface((0.72, 0.55, 0.36))
-            yield box((x, y, 0.0), (x + wide, y + tall, d / 2 - 0.02), look)
-            yield box(
-                (x + wide * 0.42, y, -0.002), (x + wide * 0.58, y + tall, 0), shade(look, 0.8)
-            )
+            own = Surface((0.72, 0.55, 0.36))
+            yield box((x, y, 0.0), (x + wd, y + tall, d / 2 - 0.02), own)
+            yield box((x + wd * 0.42, y, -0.002), (x + wd * 0.58, y + tall, 0), shade(own, 0.8))
         elif kind == 1:
-            look = Surface(hue_colour(dice.random(), 0.3, 0.75))
+            own = Surface(hue_colour(dice.random(), 0.3, 0.75))
             yield rounded_box(
-                (x, y, 0.0), (x + wide, y + tall * 0.7, d / 2 - 0.02), 0.015, look, steps=1
+                (x, y, 0.0), (x + wd, y + tall * 0.7, d / 2 - 0.02), 0.015, own, steps=1
             )
             lid = (x - 0.004, y + tall * 0.7, -0.004)
-            yield box(lid, (x + wide, y + tall * 0.8, d / 2 - 0.02), contrasting(look))
+            yield box(lid, (x + wd, y + tall * 0.8, d / 2 - 0.02), contrasting(own))
         elif kind == 2:
-            yield from books(x, x + wide, y, high * 1.1, 0.0, d / 2 - 0.02, dice, full=1.0)
-        x += wide + dice.uniform(0.03, 0.3)
+            yield from books(x, x + wd, y, high * 1.1, 0.0, d / 2 - 0.02, dice, full=1.0)
+        x += wd + dice.uniform(0.03, 0.3)
 
 
 def _board_on_wall(item: Item) -> Iterator[Part]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from navloom.scenes.scene import Item
+from navloom_worlds.furniture import rounded_shapes
 from navloom_worlds.furniture.builder_tools import (
     DARK_WOOD,
     LINEN,
@@ -20,23 +21,8 @@ from navloom_worlds.furniture.builder_tools import (
     size_of,
 )
 from navloom_worlds.furniture.furniture_parts import cushion, legs
-from navloom_worlds.furniture.rounded_shapes import rounded_box, slab
-from navloom_worlds.furniture.stroke_sketches import (
-    SketchPen,
-    Stroke,
-    at,
-    bar,
-    cut,
-    draw_parts,
-    fixture,
-    lean,
-    mirror,
-    orb,
-    row,
-    soft,
-    spin,
-    wheel,
-)
+from navloom_worlds.furniture.rounded_shapes import rounded_box
+from navloom_worlds.furniture.stroke_sketches import *
 from navloom_worlds.geometry.colours import item_surface
 from navloom_worlds.geometry.solids import Part, Surface, box, lathe
 
@@ -134,7 +120,9 @@ def bean_bag(item: Item) -> list[Part]:
     v[:, 1] += h / 2
     return [
         Part(v.astype(np.float32), body.faces, look, smooth=True),
-        slab(0.05, 0.03, h * 0.93, h, shade(look, 0.7), z=float(v[v[:, 1].argmax(), 2]) - 0.02),
+        rounded_shapes.slab(
+            0.05, 0.03, h * 0.93, h, shade(look, 0.7), z=float(v[v[:, 1].argmax(), 2]) - 0.02
+        ),
     ]
 
 

@@ -38,52 +38,6 @@ from navloom_worlds.geometry import solids
 from navloom_worlds.geometry.colours import item_surface
 from navloom_worlds.geometry.solids import RGB, Part, Surface
 
-# fmt: off
-__all__ = [
-    "SketchPen",
-    "Stroke",
-    "Strokes",
-    "any_of",
-    "at",
-    "bar",
-    "block",
-    "by",
-    "cut",
-    "dial",
-    "disc",
-    "draw_parts",
-    "ear",
-    "fill",
-    "fixture",
-    "flip",
-    "front",
-    "hollow",
-    "hoop",
-    "lean",
-    "loop",
-    "make_pen",
-    "mirror",
-    "one_of",
-    "orb",
-    "oval",
-    "points",
-    "ring",
-    "rod",
-    "row",
-    "scaled",
-    "sized",
-    "sketch",
-    "slab",
-    "soft",
-    "spin",
-    "state",
-    "swing",
-    "top",
-    "turned",
-    "wheel",
-    "when",
-]
-# fmt: on
 Outline = str | Sequence[Sequence[float]]
 
 

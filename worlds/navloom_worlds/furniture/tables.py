@@ -33,11 +33,9 @@ def _table(pen: SketchPen) -> Iterator[Part]:
     w, h, d = pen.size
     glass, round_legs = _glass(pen), item_rng(pen.item).random() < 0.4
     thick = min(0.07, max(0.04, w * 0.045))
-    under, sides, splay = (
-        pen.tone("steel" if glass else "own"),
-        4 + 6 * round_legs,
-        0.03 * round_legs,
-    )
+    under = pen.tone("steel" if glass else "own")
+    sides = 4 + 6 * round_legs
+    splay = 0.03 * round_legs
     yield from legs(w - 0.04, d - 0.04, h - 0.015, thick, under, sides=sides, splay=splay)
     yield from draw_parts(pen, block("-1,1-.015,-1 1,1,1") if glass else _TOP)
 

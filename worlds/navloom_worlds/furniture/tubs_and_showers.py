@@ -5,23 +5,11 @@ from __future__ import annotations
 import math
 
 from navloom.scenes.scene import Item
+from navloom_worlds.furniture import rounded_shapes
 from navloom_worlds.furniture.builder_tools import CHROME, WATER, Builder, has_state, shade, size_of
 from navloom_worlds.furniture.furniture_parts import framed_hole
-from navloom_worlds.furniture.rounded_shapes import ball, loft, oval, prism, ring_plate, tube
-from navloom_worlds.furniture.rounded_shapes import wheel as disc
-from navloom_worlds.furniture.stroke_sketches import (
-    SketchPen,
-    Strokes,
-    at,
-    bar,
-    block,
-    fixture,
-    mirror,
-    rod,
-    row,
-    wheel,
-    when,
-)
+from navloom_worlds.furniture.rounded_shapes import ball, loft, prism, ring_plate, tube
+from navloom_worlds.furniture.stroke_sketches import *
 from navloom_worlds.geometry.colours import item_surface
 from navloom_worlds.geometry.solids import Part, cylinder
 
@@ -32,18 +20,18 @@ def bathtub(item: Item) -> list[Part]:
     look = item_surface(item)
     along = w >= d
     long, wide = (w, d) if along else (d, w)
-    outside = oval(long / 2 - 0.01, wide / 2 - 0.01, 0.25, 28)
-    rim = oval(long / 2, wide / 2, 0.25, 28)
-    inner = oval(long / 2 - 0.07, wide / 2 - 0.07, 0.5, 28)
-    floor = oval(long / 2 - 0.2, wide / 2 - 0.16, 0.55, 28)
+    outside = rounded_shapes.oval(long / 2 - 0.01, wide / 2 - 0.01, 0.25, 28)
+    rim = rounded_shapes.oval(long / 2, wide / 2, 0.25, 28)
+    inner = rounded_shapes.oval(long / 2 - 0.07, wide / 2 - 0.07, 0.5, 28)
+    floor = rounded_shapes.oval(long / 2 - 0.2, wide / 2 - 0.16, 0.55, 28)
     parts = [
         loft(outside, 0, rim, h - 0.04, shade(look, 0.97)),
         loft(rim, h - 0.04, rim, h, look),
         ring_plate(rim, inner, h, look),
         loft(floor, 0.1, inner, h, shade(look, 0.95)),
         prism(floor, 0.098, 0.1, shade(look, 0.95), axis="y"),
-        disc((long / 2 - 0.3, 0.103, 0), 0.025, 0.006, CHROME, axis="y", sides=10),
-        disc((long / 2 - 0.098, h - 0.14, 0), 0.03, 0.02, CHROME, sides=10),
+        rounded_shapes.wheel((long / 2 - 0.3, 0.103, 0), 0.025, 0.006, CHROME, axis="y", sides=10),
+        rounded_shapes.wheel((long / 2 - 0.098, h - 0.14, 0), 0.03, 0.02, CHROME, sides=10),
     ]
     if has_state(item, "full"):
         t = 0.72

@@ -13,11 +13,11 @@ from itertools import pairwise
 
 import numpy as np
 import shapely
-from numpy.typing import NDArray
 from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
 from navloom.scenes.scene import Box, Scene, Stairs
+from navloom_worlds.geometry.arrays import F64, Bools
 from navloom_worlds.geometry.building import Building, BuildingRoom, building_of
 from navloom_worlds.geometry.building_surfaces import shell_parts
 from navloom_worlds.geometry.finishes import DARK_STEEL, GRASS, STEEL, STONE, TRIM, Finishes
@@ -34,7 +34,7 @@ _DROP = 0.4
 _INSET = 0.035
 _LAMP = Surface((1.0, 0.98, 0.94), glow=1.0)
 
-Spot = NDArray[np.float64]
+Spot = F64
 Place = tuple[float, float, float]
 
 
@@ -156,7 +156,7 @@ def _guards(steps: Sequence[Box], base: float, foot: BuildingRoom | None) -> Ite
                 yield _StepEdge(ends[0], ends[1], step.top, number)
 
 
-def _runs(flags: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+def _runs(flags: Bools) -> Iterator[tuple[int, int]]:
     """Yield the start and the end of each run of set flags."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]])))
     yield from zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
@@ -295,9 +295,7 @@ def _railing(building: Building, room: BuildingRoom) -> Iterator[Owned]:
         for wall in building.scene.walls
         if wall.bottom < room.level + 0.5 < wall.bottom + wall.height
     ]
-    held += [
-        storey.footprint for storey in building.storeys if abs(storey.floor - room.level) < 0.4
-    ]
+    held += [each.footprint for each in building.storeys if abs(each.floor - room.level) < 0.4]
     taken = shapely.union_all(held).buffer(0.05)
     for polygon in polygons_in(room.area.buffer(-0.03, join_style="mitre")):
         for a, b in pairwise(shapely.get_coordinates(polygon.exterior)):

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import shapely
-from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
+from navloom_worlds.geometry.arrays import F32, F64
 from navloom_worlds.geometry.building import Building, BuildingRoom, BuildingStorey
 from navloom_worlds.geometry.finishes import CEILING, ROOF, STONE, TRIM, Finishes, WallFinish
 from navloom_worlds.geometry.prism_union import (
@@ -22,7 +22,7 @@ from navloom_worlds.geometry.prism_union import (
 )
 from navloom_worlds.geometry.semantic_ids import CEILING as CEILINGS
 from navloom_worlds.geometry.semantic_ids import FLOOR, WALL
-from navloom_worlds.geometry.solids import Floats, Owned, Part, Surface, as_f32, quad_faces
+from navloom_worlds.geometry.solids import Owned, Part, Surface, as_f32, quad_faces
 
 _BEFORE = 0.02
 """Metres in front of a face where the room that it faces is looked up."""
@@ -74,9 +74,7 @@ def _zones(
     yield low, np.inf, None, []
 
 
-def _panels(
-    building: Building, edges: NDArray[np.float64], heights: NDArray[np.float64]
-) -> Iterator[WallPanel]:
+def _panels(building: Building, edges: F64, heights: F64) -> Iterator[WallPanel]:
     for low, high, storey, rooms in _zones(building):
         here = (heights[:, 0] < high - GRID) & (heights[:, 1] > low + GRID)
         if not here.any():
@@ -99,7 +97,7 @@ def _panels(
 
 
 def _pieces(
-    ways: NDArray[np.float64], storey: BuildingStorey | None, rooms: Sequence[BuildingRoom]
+    ways: F64, storey: BuildingStorey | None, rooms: Sequence[BuildingRoom]
 ) -> list[list[tuple[float, float, int]]]:
     """Return the parts of each edge, 0 to 1, with the index of the room that each faces."""
     a, b = ways[:, :2], ways[:, 2:]
@@ -126,11 +124,7 @@ def _pieces(
 
 
 def _filled(
-    seen: list[tuple[float, float, int]],
-    long: float,
-    a: NDArray[np.float64],
-    b: NDArray[np.float64],
-    storey: BuildingStorey | None,
+    seen: list[tuple[float, float, int]], long: float, a: F64, b: F64, storey: BuildingStorey | None
 ) -> Iterator[tuple[float, float, int]]:
     """Yield parts from 0 to 1 without gaps: parts that face no room face a doorway or outdoors."""
     at = 0.0
@@ -186,7 +180,7 @@ def _walls(panels: Iterable[WallPanel], finishes: Finishes) -> Iterator[Owned]:
         yield WALL, Part(vertices, quad_faces(len(quads) // 4), surface, _along(vertices))
 
 
-def _along(quads: Floats) -> Floats:
+def _along(quads: F32) -> F32:
     """Return texture coordinates of vertical faces: metres along them, and down."""
     each = quads.reshape(-1, 4, 3)
     way = each[:, 0, ::2] - each[:, 1, ::2]

@@ -74,11 +74,8 @@ def rgb_of(word: str | None, otherwise: RGB = _NEUTRAL) -> RGB:
 
 
 def _between(a: RGB, b: RGB, share: float) -> RGB:
-    return (
-        a[0] + (b[0] - a[0]) * share,
-        a[1] + (b[1] - a[1]) * share,
-        a[2] + (b[2] - a[2]) * share,
-    )
+    red, green, blue = (x + (y - x) * share for x, y in zip(a, b, strict=True))
+    return red, green, blue
 
 
 def shade_colour(surface: RGB, factor: float) -> RGB:

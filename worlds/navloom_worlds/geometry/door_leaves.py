@@ -108,16 +108,14 @@ def _handle(x: float, y: float, half: float) -> Iterator[Part]:
         yield beam((x + 0.008, y, out), (x - 0.12, y, out), 0.02, STEEL, sides=6)
 
 
-def _sliding(
-    wide: float, high: float, state: str, surface: Surface, *, glazed: bool
-) -> Iterator[Part]:
+def _sliding(w: float, high: float, state: str, look: Surface, *, glazed: bool) -> Iterator[Part]:
     """Yield the visible part of a leaf that slides into the wall."""
-    shown = {"open": min(_SHOWN["open"], wide / 2), "ajar": wide * _SHOWN["ajar"]}.get(state, wide)
-    hidden = wide - shown
-    parts = [*panelled_leaf(wide, high, surface, glazed=glazed, handle=False)]
+    shown = {"open": min(_SHOWN["open"], w / 2), "ajar": w * _SHOWN["ajar"]}.get(state, w)
+    hidden = w - shown
+    parts = [*panelled_leaf(w, high, look, glazed=glazed, handle=False)]
     for side in (-1.0, 1.0):
         near, far = sorted((side * THICK / 2, side * (THICK / 2 + 0.02)))
-        parts.append(box((wide - 0.07, 0.88, near), (wide - 0.045, 1.2, far), STEEL))
+        parts.append(box((w - 0.07, 0.88, near), (w - 0.045, 1.2, far), STEEL))
     for part in parts:
         left = part.moved(-hidden, 0, 0)
         x, y, z = left.vertices.T

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from navloom.errors import SceneError
 from navloom.scenes.safe_files import read_bytes, repr_of
+from navloom_worlds.geometry.arrays import F32, F64, I32, I64, Bools
 from navloom_worlds.geometry.mesh_validation import MOST_BYTES, check_gltf, one_line_errors
 
 MOST_FACES = 20_000_000
@@ -34,9 +35,6 @@ _TYPES: dict[int, type[np.generic]] = {
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 _TRIANGLES = 4
 _PACKED_IMAGES = ("KHR_texture_basisu",)
-
-Floats = NDArray[np.float32]
-Ints = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,22 +54,22 @@ class GlbTriangles:
     """
 
     path: Path
-    vertices: Floats
-    faces: Ints
-    uv: Floats
-    colours: Floats
-    material: Ints
+    vertices: F32
+    faces: I32
+    uv: F32
+    colours: F32
+    material: I32
     materials: tuple[tuple[tuple[float, float, float], int | None], ...]
     images: tuple[bytes | None, ...]
     packed: bool
 
     @cached_property
-    def textured(self) -> NDArray[np.bool_]:
+    def textured(self) -> Bools:
         """Mask of faces with an image and texture coordinates, (m,) bool."""
         there = [raw is not None for raw in self.images]
         named = [-1 if image is None else image for _, image in self.materials]
         held = np.array([0 <= each < len(there) and there[each] for each in named], dtype=np.bool_)
-        on: NDArray[np.bool_] = np.isfinite(self.uv[self.faces[:, 0], 0])
+        on: Bools = np.isfinite(self.uv[self.faces[:, 0], 0])
         return on & held[self.material]
 
 
@@ -112,7 +110,7 @@ class _GlbReader:
         self.data = data
         self.count = 0
         self.faces = 0
-        self.chunks: list[tuple[Floats, Ints, Floats, Floats, int]] = []
+        self.chunks: list[tuple[F32, I32, F32, F32, int]] = []
 
     def read(self) -> GlbTriangles:
         """Read the whole file."""
@@ -137,7 +135,7 @@ class _GlbReader:
             packed,
         )
 
-    def _nodes(self) -> Iterator[tuple[dict[str, Any], NDArray[np.float64]]]:
+    def _nodes(self) -> Iterator[tuple[dict[str, Any], F64]]:
         nodes = self.content.get("nodes", [])
         scenes = self.content.get("scenes", [])
         above = {child for node in nodes for child in node.get("children", [])}
@@ -153,7 +151,7 @@ class _GlbReader:
                 yield node, transform
             waiting += [(int(i), transform) for i in reversed(node.get("children", []))]
 
-    def _mesh(self, node: dict[str, Any], transform: NDArray[np.float64]) -> None:
+    def _mesh(self, node: dict[str, Any], transform: F64) -> None:
         for each in self.content["meshes"][node["mesh"]]["primitives"]:
             attributes = each["attributes"]
             if each.get("mode", _TRIANGLES) != _TRIANGLES or "POSITION" not in attributes:
@@ -163,7 +161,7 @@ class _GlbReader:
             if not np.isfinite(points).all():
                 raise SceneError(f"{self.path}: a vertex is no number: expected finite metres.")
             many = len(points)
-            corners: NDArray[np.int64] = np.arange(many - many % 3, dtype=np.int64)
+            corners: I64 = np.arange(many - many % 3, dtype=np.int64)
             if "indices" in each:
                 corners = self._values(each["indices"], 1).astype(np.int64).reshape(-1)
             corners = corners[: len(corners) - len(corners) % 3].reshape(-1, 3)
@@ -185,12 +183,12 @@ class _GlbReader:
             self.chunks.append((points.astype(np.float32), faces, uv, colours, material))
             self.count += many
 
-    def _optional(self, attributes: dict[str, Any], name: str, many: int, width: int) -> Floats:
+    def _optional(self, attributes: dict[str, Any], name: str, many: int, width: int) -> F32:
         if name in attributes:
             found = self._values(attributes[name], width)
             if len(found) == many:
                 scale = np.iinfo(found.dtype).max if found.dtype.kind in "iu" else 1
-                plain: Floats = np.clip(found, -1e6, 1e6).astype(np.float32)
+                plain: F32 = np.clip(found, -1e6, 1e6).astype(np.float32)
                 return plain / np.float32(scale)
         return np.full((many, width), np.nan, dtype=np.float32)
 
@@ -205,21 +203,16 @@ class _GlbReader:
             return np.zeros((count, width), dtype=kind)
         view = self.content["bufferViews"][accessor["bufferView"]]
         start = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
-        stride = view.get("byteStride", kind.itemsize * columns)
-        last = start + stride * (count - 1) + kind.itemsize * columns
-        if (
-            view.get("buffer", 0) != 0
-            or start < 0
-            or stride < 1
-            or (count and last > len(self.data))
-        ):
+        step = view.get("byteStride", kind.itemsize * columns)
+        last = start + step * (count - 1) + kind.itemsize * columns
+        if view.get("buffer", 0) != 0 or start < 0 or step < 1 or (count and last > len(self.data)):
             raise SceneError(
                 f"{self.path}: accessors[{index}]: expected {max(last, 0):,} bytes of data in the "
                 f"file, found {len(self.data):,}: it is cut short, or its data lie elsewhere."
             )
         if not count:
             return np.zeros((0, width), dtype=kind)
-        rows = np.ndarray((count, columns), kind, self.data, start, (stride, kind.itemsize))
+        rows = np.ndarray((count, columns), kind, self.data, start, (step, kind.itemsize))
         return rows[:, :width]
 
     def _materials(self) -> tuple[list[tuple[tuple[float, float, float], int | None]], bool]:
@@ -244,7 +237,7 @@ class _GlbReader:
         return bytes(self.data[start : start + size])
 
 
-def _own(node: dict[str, Any]) -> NDArray[np.float64]:
+def _own(node: dict[str, Any]) -> F64:
     """Return a node's own transform."""
     if "matrix" in node:
         matrix = np.array(node["matrix"], dtype=np.float64).reshape(4, 4).T

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from navloom import scenes
 from navloom.disk_cache import MESHES, code_key, content_key
@@ -29,11 +28,10 @@ from navloom.scenes.formats.scan_files import ScanFiles, scan_files_of
 from navloom.scenes.memory_policy import SPARING
 from navloom.scenes.safe_files import MESH_ENDINGS
 from navloom.scenes.scene import Item, Point3, Scene
+from navloom_worlds.geometry.arrays import F32, F64, I32, Bools
 from navloom_worlds.geometry.ray_casting import RayCaster
 from navloom_worlds.geometry.semantic_ids import SHELL, item_owner, opening_owner, structure_owners
 from navloom_worlds.geometry.solids import (
-    Floats,
-    Ints,
     Owned,
     Part,
     Surface,
@@ -76,13 +74,13 @@ class SceneMesh:
         photographed: whether its textures are photographs, which already contain lighting.
     """
 
-    vertices: Floats
-    faces: Ints
-    owners: Ints
+    vertices: F32
+    faces: I32
+    owners: I32
     surfaces: tuple[Surface, ...]
-    surface: Ints
-    uv: Floats
-    smooth: NDArray[np.bool_]
+    surface: I32
+    uv: F32
+    smooth: Bools
     photographed: bool = False
 
     @cached_property
@@ -95,11 +93,11 @@ class SceneMesh:
         return RayCaster(self.vertices, self.faces)
 
     @cached_property
-    def bounds(self) -> tuple[Floats, Floats]:
+    def bounds(self) -> tuple[F32, F32]:
         """Least and greatest corner."""
         return self.vertices.min(axis=0), self.vertices.max(axis=0)
 
-    def without(self, hidden: NDArray[np.bool_]) -> SceneMesh:
+    def without(self, hidden: Bools) -> SceneMesh:
         """Return the mesh without some faces; vertices stay.
 
         Args:
@@ -370,7 +368,7 @@ class CellGrid:
     wide: int
     deep: int
 
-    def centres(self, cells: NDArray[np.int32]) -> NDArray[np.float64]:
+    def centres(self, cells: I32) -> F64:
         """Return (n, 2) x and z of the middles of numbered cells."""
         i, j = np.divmod(cells, self.deep)
         return np.stack([self.x + i * self.cell, self.z + j * self.cell], axis=1)
@@ -393,11 +391,11 @@ class VerticalHits:
         face: (n,) int32, index of the triangle.
     """
 
-    cell: NDArray[np.int32]
-    height: NDArray[np.float64]
-    slope: NDArray[np.float32]
-    room: NDArray[np.float64]
-    face: NDArray[np.int32]
+    cell: I32
+    height: F64
+    slope: F32
+    room: F64
+    face: I32
 
 
 def grid_over(mesh: SceneMesh, cell: float, head: float) -> CellGrid:
@@ -429,15 +427,13 @@ def grid_over(mesh: SceneMesh, cell: float, head: float) -> CellGrid:
     return fine
 
 
-def _grid(low: NDArray[np.float64], high: NDArray[np.float64], cell: float) -> CellGrid:
+def _grid(low: F64, high: F64, cell: float) -> CellGrid:
     wide, deep = (max(1, int(np.ceil(each / cell))) for each in high - low)
     first = (0.5 + _OFF) * cell
     return CellGrid(float(low[0]) + first, float(low[1]) + first, cell, wide, deep)
 
 
-def cast_columns(
-    mesh: SceneMesh, grid: CellGrid, cells: NDArray[np.int32] | None = None
-) -> VerticalHits:
+def cast_columns(mesh: SceneMesh, grid: CellGrid, cells: I32 | None = None) -> VerticalHits:
     """Return every surface on the vertical line through the middle of each cell.
 
     A ray goes down, and after each hit it starts again just below.
@@ -476,7 +472,7 @@ def cast_columns(
     return VerticalHits(cell[order], heights[order], slopes[order], room[order], face[order])
 
 
-def _slopes(mesh: SceneMesh, face: NDArray[np.int32]) -> NDArray[np.float32]:
+def _slopes(mesh: SceneMesh, face: I32) -> F32:
     # Most columns hit the same few triangles, so each slope is computed once.
     used = np.flatnonzero(np.bincount(face, minlength=len(mesh.faces)))
     corners = mesh.vertices[mesh.faces[used]].astype(np.float64)
@@ -484,5 +480,5 @@ def _slopes(mesh: SceneMesh, face: NDArray[np.int32]) -> NDArray[np.float32]:
     length = np.linalg.norm(normal, axis=1)
     up = np.zeros(len(mesh.faces), dtype=np.float32)
     up[used] = np.abs(normal[:, 1]) / np.where(length > 0, length, 1.0)
-    slopes: NDArray[np.float32] = up[face]
+    slopes: F32 = up[face]
     return slopes

@@ -29,6 +29,7 @@ from navloom.errors import SceneError
 from navloom.scenes.formats.scene_json import load_file
 from navloom.scenes.safe_files import MESH_ENDINGS, read_bytes, repr_of
 from navloom.scenes.scene import Point3, Scene
+from navloom_worlds.geometry.arrays import F32, F64, I64
 from navloom_worlds.geometry.mesh_validation import (
     MOST_BYTES,
     check_extent,
@@ -39,7 +40,6 @@ from navloom_worlds.geometry.mesh_validation import (
 )
 from navloom_worlds.geometry.solids import (
     RGB,
-    Floats,
     Part,
     Surface,
     TextureImage,
@@ -124,7 +124,7 @@ class MeshNode:
     parts: tuple[Part, ...]
 
     @property
-    def box(self) -> tuple[Floats, Floats]:
+    def box(self) -> tuple[F32, F32]:
         """Least and greatest corner."""
         return parts_bounds(self.parts)
 
@@ -256,9 +256,7 @@ def _loaded(path: Path, beside: SidecarResolver) -> tuple[trimesh.Scene, bool]:
     return scene, named
 
 
-def _placed(
-    scene: trimesh.Scene, path: Path, named: bool
-) -> Iterator[tuple[str, Any, NDArray[np.float64]]]:
+def _placed(scene: trimesh.Scene, path: Path, named: bool) -> Iterator[tuple[str, Any, F64]]:
     """Yield each geometry with triangles: its node name, the geometry, and its transform."""
     names = _object_names(path) if path.suffix.casefold() == ".obj" else []
     parents = scene.graph.transforms.parents
@@ -291,9 +289,7 @@ def _object_names(path: Path) -> list[str]:
     return []
 
 
-def _parts(
-    path: Path, name: str, geometry: Any, transform: NDArray[np.float64], looks: _Looks
-) -> Iterator[Part]:
+def _parts(path: Path, name: str, geometry: Any, transform: F64, looks: _Looks) -> Iterator[Part]:
     where = f"{path}: {name or 'a node without a name'}"
     points = np.asarray(geometry.vertices, dtype=np.float64)
     bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
@@ -326,7 +322,7 @@ class _Looks:
         self._path = path
         self._pictures: dict[int, tuple[Any, TextureImage]] = {}
 
-    def of(self, geometry: Any) -> tuple[Surface, Floats | None, NDArray[np.float64] | None]:
+    def of(self, geometry: Any) -> tuple[Surface, F32 | None, F64 | None]:
         """Return a geometry's surface, texture coordinates, and linear face colours."""
         visual = geometry.visual
         if visual.kind in ("vertex", "face"):
@@ -341,16 +337,11 @@ class _Looks:
             flat = np.nan_to_num(np.asarray(uv, dtype=np.float32)[:, :2])
             flat = np.stack([flat[:, 0], 1 - flat[:, 1]], axis=1)
             return Surface(rgb, self._picture(image), 1.0, gloss, glow), flat, None
-        given = (
-            visual.vertex_attributes.get("color") if hasattr(visual, "vertex_attributes") else None
-        )
-        if given is not None and len(given) == len(geometry.vertices):
-            colours = _unit(np.asarray(given))[np.asarray(geometry.faces)].mean(axis=1)
-            return (
-                Surface(gloss=gloss, glow=glow),
-                None,
-                linear_to_srgb(colours * srgb_to_linear(rgb)),
-            )
+        own = getattr(visual, "vertex_attributes", {}).get("color")
+        if own is not None and len(own) == len(geometry.vertices):
+            tint = _unit(np.asarray(own))[np.asarray(geometry.faces)].mean(axis=1)
+            tint = linear_to_srgb(tint * srgb_to_linear(rgb))
+            return Surface(gloss=gloss, glow=glow), None, tint
         return Surface(rgb, gloss=gloss, glow=glow), None, None
 
     def _picture(self, image: Image.Image) -> TextureImage:
@@ -389,18 +380,18 @@ def _material(material: Any) -> tuple[RGB, Image.Image | None, float, float]:
     return _rgb(np.ones(3) if image is not None else colour), image, 0.0, 0.0
 
 
-def _rgb(colour: NDArray[np.float64]) -> RGB:
+def _rgb(colour: F64) -> RGB:
     r, g, b = (round(float(each), 4) for each in np.nan_to_num(np.clip(colour, 0, 1)))
     return r, g, b
 
 
-def _unit(colours: NDArray[Any]) -> NDArray[np.float64]:
+def _unit(colours: NDArray[Any]) -> F64:
     """Return colours of any type as RGB from 0 to 1."""
     most = np.iinfo(colours.dtype).max if np.issubdtype(colours.dtype, np.integer) else 1
     return np.clip(np.nan_to_num(colours[..., :3].astype(np.float64) / most), 0, 1)
 
 
-def _face_colours(geometry: Any, kind: str, light: bool) -> NDArray[np.float64]:
+def _face_colours(geometry: Any, kind: str, light: bool) -> F64:
     if kind == "face":
         colours = _unit(np.asarray(geometry.visual.face_colors))
     else:
@@ -409,7 +400,7 @@ def _face_colours(geometry: Any, kind: str, light: bool) -> NDArray[np.float64]:
     return linear_to_srgb(colours) if light else colours
 
 
-def _few(colours: NDArray[np.float64]) -> tuple[list[RGB], NDArray[np.int64]]:
+def _few(colours: F64) -> tuple[list[RGB], I64]:
     """Reduce colours to at most 256; return them, and the index for each face."""
     levels = np.round(np.clip(colours, 0, 1) * 255).astype(np.uint8)
     kinds, which = np.unique(levels, axis=0, return_inverse=True)

@@ -15,13 +15,13 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import shapely
-from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 from shapely import Polygon
 
 from navloom.scenes.floor_graph import BODY, FreeFloor, fill_floor
 from navloom.scenes.scene import Edge, Floor, Point3, Viewpoint
+from navloom_worlds.geometry.arrays import F64, I32, Bools
 from navloom_worlds.geometry.mesh import CellGrid
 from navloom_worlds.geometry.walkable_area import WalkableField, place_adjacency
 
@@ -38,8 +38,6 @@ _BEFORE = (0.45, 0.35, 0.25, 0.15)
 _COARSE = 0.04
 """Tolerance in metres to which the outline of a floor is simplified."""
 
-Ints = NDArray[np.int32]
-
 
 @dataclass(frozen=True, eq=False)
 class LevelFloor:
@@ -52,7 +50,7 @@ class LevelFloor:
     """
 
     height: float
-    places: Ints
+    places: I32
     polygon: Polygon
 
 
@@ -73,7 +71,7 @@ class MeshGraph:
     rooms: tuple[int, ...]
 
 
-def build_mesh_graph(field: WalkableField, rooms_of: Ints | None = None) -> MeshGraph:
+def build_mesh_graph(field: WalkableField, rooms_of: I32 | None = None) -> MeshGraph:
     """Place viewpoints on the main part of a field and connect them.
 
     Args:
@@ -102,7 +100,7 @@ def _room(number: int, level: LevelFloor) -> FreeFloor:
     return FreeFloor(f"floor {number}", f"{number}", height, around, None, level.polygon)
 
 
-def find_levels(field: WalkableField, rooms_of: Ints | None = None) -> list[LevelFloor]:
+def find_levels(field: WalkableField, rooms_of: I32 | None = None) -> list[LevelFloor]:
     """Return the level floors of a field's main part, the lowest first, one per connected part."""
     rooms_of = np.full(len(field.cell), -1, dtype=np.int32) if rooms_of is None else rooms_of
     place_height = field.height[field.main]
@@ -127,7 +125,7 @@ def find_levels(field: WalkableField, rooms_of: Ints | None = None) -> list[Leve
     return sorted(levels, key=lambda each: (round(each.height, 3), -each.polygon.area))
 
 
-def _heights(heights: NDArray[np.float64], cell: float) -> Iterator[float]:
+def _heights(heights: F64, cell: float) -> Iterator[float]:
     """Yield the heights with most floor around them, the largest first."""
     left = np.sort(heights)
     while len(left) * cell >= _LEAST:
@@ -141,7 +139,7 @@ def _heights(heights: NDArray[np.float64], cell: float) -> Iterator[float]:
         left = left[np.abs(left - middle) > _BAND]
 
 
-def _slope(field: WalkableField, places: Ints) -> float:
+def _slope(field: WalkableField, places: I32) -> float:
     """Return the slope of the plane fitted to some places."""
     at = field.grid.centres(field.cell[places])
     plane = np.column_stack([at - at.mean(axis=0), np.ones(len(places))])
@@ -149,29 +147,25 @@ def _slope(field: WalkableField, places: Ints) -> float:
     return float(np.hypot(fitted[0], fitted[1]))
 
 
-def _outline(grid: CellGrid, cells: Ints, places: Ints) -> tuple[Polygon, Ints]:
+def _outline(g: CellGrid, cells: I32, places: I32) -> tuple[Polygon, I32]:
     """Return the polygon of connected cells, and their places that are well inside it."""
     # In integer cell units, so that neighbours share their sides exactly.
-    rows = [
-        (low // grid.deep, low % grid.deep, high % grid.deep)
-        for low, high in _runs(cells, grid.deep)
-    ]
+    rows = [(low // g.deep, low % g.deep, high % g.deep) for low, high in _runs(cells, g.deep)]
     i, first, last = np.array(rows).T
     whole = shapely.union_all(shapely.box(i, first, i + 1, last + 1))
-    corner = np.array([grid.x, grid.z]) - grid.cell / 2
-    placed = shapely.transform(whole, lambda at: corner + at * grid.cell)
+    corner = np.array([g.x, g.z]) - g.cell / 2
+    placed = shapely.transform(whole, lambda at: corner + at * g.cell)
     # Cells that touch only at a corner are not connected: a tiny erosion separates them.
     parts = shapely.get_parts(placed.buffer(-_COARSE / 10, join_style="mitre"))
     rough = max(parts, key=lambda each: each.area).simplify(_COARSE)
-    polygon = max(
-        shapely.get_parts(shapely.set_precision(rough, 0.001)), key=lambda each: each.area
-    )
-    at, inner = grid.centres(cells), polygon.buffer(-_COARSE / 20)
+    parts = shapely.get_parts(shapely.set_precision(rough, 0.001))
+    polygon = max(parts, key=lambda each: each.area)
+    at, inner = g.centres(cells), polygon.buffer(-_COARSE / 20)
     shapely.prepare(inner)
     return polygon, places[shapely.intersects_xy(inner, at[:, 0], at[:, 1])]
 
 
-def _runs(cells: Ints, deep: int) -> Iterator[tuple[int, int]]:
+def _runs(cells: I32, deep: int) -> Iterator[tuple[int, int]]:
     """Yield cells in a row, as the first and the last of each run."""
     breaks = np.flatnonzero((np.diff(cells) != 1) | (cells[1:] % deep == 0))
     firsts = np.concatenate([[0], breaks + 1])
@@ -231,7 +225,7 @@ def _ways_between(field: WalkableField, levels: Sequence[LevelFloor]) -> Iterato
         yield from _shortest(steps, nothing, level_of, [a, b])
 
 
-def _pairs(first: Ints, second: Ints) -> list[tuple[int, int]]:
+def _pairs(first: I32, second: I32) -> list[tuple[int, int]]:
     return sorted(set(zip(first.tolist(), second.tolist(), strict=True)))
 
 
@@ -261,7 +255,7 @@ def _steps(field: WalkableField) -> coo_array:
 
 
 def _shortest(
-    steps: coo_array, flight: NDArray[np.bool_], level_of: Ints, levels: Sequence[int]
+    steps: coo_array, flight: Bools, level_of: I32, levels: Sequence[int]
 ) -> Iterator[_LevelPath]:
     """Yield paths over a flight that join some levels, as a minimum spanning tree."""
     rows, cols = steps.coords
@@ -365,7 +359,7 @@ def _renamed(
     return MeshGraph(floors, tuple(order), tuple(walked.values()), nobody)
 
 
-def _rooms_at(field: WalkableField, graph: MeshGraph, rooms_of: Ints) -> tuple[int, ...]:
+def _rooms_at(field: WalkableField, graph: MeshGraph, rooms_of: I32) -> tuple[int, ...]:
     """Return the room of the place at, or nearest to, each viewpoint."""
     found = []
     for viewpoint in graph.viewpoints:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from navloom_worlds.geometry.solids import Floats
+from navloom_worlds.geometry.arrays import F32
 
 
-def project_uv(corners: Floats, normal: Floats) -> Floats:
+def project_uv(corners: F32, normal: F32) -> F32:
     """Return texture coordinates of faces: metres across and down, seen along the normal.
 
     Args:
@@ -27,7 +27,7 @@ def project_uv(corners: Floats, normal: Floats) -> Floats:
     ).astype(np.float32)
 
 
-def tangents(normal: Floats) -> tuple[Floats, Floats]:
+def tangents(normal: F32) -> tuple[F32, F32]:
     """Return two unit vectors in each plane: across, horizontal, and down (+z if it is level).
 
     Args:

@@ -14,9 +14,10 @@ from itertools import pairwise
 
 import numpy as np
 import shapely
-from numpy.typing import NDArray
 from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
+
+from navloom_worlds.geometry.arrays import F64, I32
 
 GRID = 1e-4
 """Metres to which corners are rounded, so that touching shapes merge."""
@@ -52,8 +53,8 @@ class PrismSurface:
         flats: the horizontal faces, from the lowest.
     """
 
-    edges: NDArray[np.float64]
-    heights: NDArray[np.float64]
+    edges: F64
+    heights: F64
     flats: tuple[LevelFace, ...]
 
 
@@ -136,7 +137,7 @@ def _joined(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
     return found
 
 
-def triangulate(area: BaseGeometry) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+def triangulate(area: BaseGeometry) -> tuple[F64, I32]:
     """Triangulate polygons, with or without holes.
 
     Returns:

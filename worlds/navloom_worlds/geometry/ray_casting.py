@@ -19,6 +19,7 @@ import shapely
 from numpy.typing import NDArray
 
 from navloom.errors import SimulatorError
+from navloom_worlds.geometry.arrays import F32, F64, I32, Bools
 from navloom_worlds.geometry.ray_packets import PacketCaster, make_packets
 
 BATCH = 65_536
@@ -38,10 +39,10 @@ class RayHits:
         v: (n,) float32, weight of its third corner.
     """
 
-    distance: NDArray[np.float32]
-    face: NDArray[np.int32]
-    u: NDArray[np.float32]
-    v: NDArray[np.float32]
+    distance: F32
+    face: I32
+    u: F32
+    v: F32
 
 
 class RayCaster:
@@ -55,7 +56,7 @@ class RayCaster:
         SimulatorError: the mesh has no face.
     """
 
-    def __init__(self, vertices: NDArray[np.float32], faces: NDArray[np.int32]) -> None:
+    def __init__(self, vertices: F32, faces: I32) -> None:
         if not len(faces):
             raise SimulatorError("There is no triangle to cast rays at: expected at least one.")
         self._vertices = np.ascontiguousarray(vertices, dtype=np.float32)
@@ -77,9 +78,7 @@ class RayCaster:
     def _packets(self) -> PacketCaster | None:
         return make_packets(self._vertices, self._faces)
 
-    def cast_picture(
-        self, origins: NDArray[np.float32], directions: NDArray[np.float32], wide: int
-    ) -> RayHits:
+    def cast_picture(self, origins: F32, directions: F32, wide: int) -> RayHits:
         """Return the first hits of an image's rays, like :meth:`cast` but faster for neighbours.
 
         Where two faces are at one distance, either may be returned.
@@ -94,7 +93,7 @@ class RayCaster:
         distance, face, u, v = self._packets.cast(origins, directions, wide)
         return _missed(RayHits(distance, face, u, v))
 
-    def cast(self, origins: NDArray[np.float32], directions: NDArray[np.float32]) -> RayHits:
+    def cast(self, origins: F32, directions: F32) -> RayHits:
         """Return the first hits of rays, from either side of a face.
 
         Args:
@@ -116,19 +115,14 @@ class RayCaster:
             np.concatenate([each.v for each in found]),
         )
 
-    def _some(self, starts: NDArray[np.float32], ways: NDArray[np.float32]) -> RayHits:
+    def _some(self, starts: F32, ways: F32) -> RayHits:
         found = self._scene.run(
             np.ascontiguousarray(starts), np.ascontiguousarray(ways, dtype=np.float32), output=True
         )
         distance, face, u, v = (found[name] for name in ("tfar", "primID", "u", "v"))
         return _missed(RayHits(distance, face, u, v))
 
-    def blocked(
-        self,
-        origins: NDArray[np.float32],
-        directions: NDArray[np.float32],
-        most: NDArray[np.float32],
-    ) -> NDArray[np.bool_]:
+    def blocked(self, origins: F32, directions: F32, most: F32) -> Bools:
         """Check whether each ray hits anything within a multiple of its direction's length.
 
         Args:
@@ -142,15 +136,13 @@ class RayCaster:
 class _Boxes:
     """Fallback for Embree on a few triangles (n, 3, 3), with embreex's interface."""
 
-    def __init__(self, corners: NDArray[np.float64]) -> None:
+    def __init__(self, corners: F64) -> None:
         low, high = corners.min(axis=1), corners.max(axis=1)
         self._corners = corners
         self._low, self._high = low.min(axis=0), high.max(axis=0)
         self._tree = shapely.STRtree(shapely.box(low[:, 0], low[:, 2], high[:, 0], high[:, 2]))
 
-    def run(
-        self, starts: NDArray[np.float32], ways: NDArray[np.float32], output: bool
-    ) -> dict[str, NDArray[Any]]:
+    def run(self, starts: F32, ways: F32, output: bool) -> dict[str, NDArray[Any]]:
         """Return the first triangle that each ray hits (Moeller and Trumbore 1997)."""
         del output
         start, way = starts.astype(np.float64), ways.astype(np.float64)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from navloom_worlds.geometry.arrays import F32, I32, U8
 from navloom_worlds.geometry.packet_jit import compiled_loop, should_compile
 
 ROWS = 24
@@ -54,7 +55,7 @@ _INTERFACE: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "rtcIntersect8": (None, (_POINTER, _POINTER, _POINTER, _POINTER)),
 }
 
-Found = tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.float32], NDArray[np.float32]]
+Found = tuple[F32, I32, F32, F32]
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def _embree() -> _Embree | None:
     return None
 
 
-def make_packets(vertices: NDArray[np.float32], faces: NDArray[np.int32]) -> PacketCaster | None:
+def make_packets(vertices: F32, faces: I32) -> PacketCaster | None:
     """Return a packet caster for a mesh; None if there is no library for it.
 
     Args:
@@ -107,9 +108,7 @@ def make_packets(vertices: NDArray[np.float32], faces: NDArray[np.int32]) -> Pac
 class PacketCaster:
     """Packet ray caster on one mesh; made by :func:`make_packets`."""
 
-    def __init__(
-        self, embree: _Embree, vertices: NDArray[np.float32], faces: NDArray[np.int32]
-    ) -> None:
+    def __init__(self, embree: _Embree, vertices: F32, faces: I32) -> None:
         library = embree.library
         self._lanes = embree.lanes
         # Embree reads sixteen bytes at the last corner, which has only twelve.
@@ -139,7 +138,7 @@ class PacketCaster:
         self._arguments[:2] = _COHERENT, _ALL_FEATURES
         weakref.finalize(self, library.rtcReleaseScene, scene)
 
-    def cast(self, starts: NDArray[np.float32], ways: NDArray[np.float32], wide: int) -> Found:
+    def cast(self, starts: F32, ways: F32, wide: int) -> Found:
         """Return the first hit of each ray.
 
         Args:
@@ -187,7 +186,7 @@ class PacketCaster:
         function = ctypes.cast(self._meet, _POINTER).value or 0
         return function, self._valid.ctypes.data, self._scene, self._arguments.ctypes.data
 
-    def _blank(self, count: int) -> NDArray[np.float32]:
+    def _blank(self, count: int) -> F32:
         """Return packets (count, ROWS, lanes) with the values that all rays share."""
         size = count * ROWS * self._lanes * 4
         rays = _aligned(size).view(np.float32).reshape(count, ROWS, self._lanes)
@@ -196,11 +195,7 @@ class PacketCaster:
         return rays
 
     def _looped(
-        self,
-        starts: NDArray[np.float32],
-        ways: NDArray[np.float32],
-        pictures: list[NDArray[Any]],
-        tile: tuple[int, int],
+        self, starts: F32, ways: F32, pictures: list[NDArray[Any]], tile: tuple[int, int]
     ) -> None:
         """Cast rows of tiles one after another, packed and unpacked by numpy."""
         (high, wide), (down, across) = pictures[0].shape, tile
@@ -230,7 +225,7 @@ class PacketCaster:
                 picture[rows] = back[: rows.stop - top, :wide]
 
 
-def _tiled(values: NDArray[np.float32], tile: tuple[int, int]) -> NDArray[np.float32]:
+def _tiled(values: F32, tile: tuple[int, int]) -> F32:
     """Return (rows, columns, 3) as (tiles, 3, rays of a tile), padded by repeating the border."""
     down, across = tile
     high, wide = values.shape[:2]
@@ -242,7 +237,7 @@ def _tiled(values: NDArray[np.float32], tile: tuple[int, int]) -> NDArray[np.flo
     return cut.transpose(0, 2, 4, 1, 3).reshape(-1, 3, down * across)
 
 
-def _aligned(size: int) -> NDArray[np.uint8]:
+def _aligned(size: int) -> U8:
     """Return zero bytes at the alignment that Embree needs."""
     raw = np.zeros(size + 64, dtype=np.uint8)
     first = -raw.ctypes.data % 64

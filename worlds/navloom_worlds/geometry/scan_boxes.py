@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import ConvexHull, KDTree, QhullError
 
 from navloom.scenes.scene import Box
-from navloom_worlds.geometry.glb_triangles import Floats, Ints
+from navloom_worlds.geometry.arrays import F32, F64, I32, I64, Bools
 from navloom_worlds.geometry.solids import area_normals
 
 _APART = 0.06
@@ -48,7 +48,7 @@ class ItemOutline:
     hull: shapely.Polygon | None
 
 
-def outline_items(vertices: Floats, faces: Ints, numbers: Ints) -> dict[int, ItemOutline]:
+def outline_items(vertices: F32, faces: I32, numbers: I32) -> dict[int, ItemOutline]:
     """Return the box and the footprint of every object.
 
     Args:
@@ -63,7 +63,7 @@ def outline_items(vertices: Floats, faces: Ints, numbers: Ints) -> dict[int, Ite
     return {number: _outlined(vertices, mine) for number, mine in faces_by_number(faces, numbers)}
 
 
-def faces_by_number(faces: Ints, numbers: Ints) -> Iterator[tuple[int, Ints]]:
+def faces_by_number(faces: I32, numbers: I32) -> Iterator[tuple[int, I32]]:
     """Yield each object number with its faces, in ascending order."""
     order = np.argsort(numbers, kind="stable")
     sorted_numbers = numbers[order]
@@ -73,7 +73,7 @@ def faces_by_number(faces: Ints, numbers: Ints) -> Iterator[tuple[int, Ints]]:
             yield number, faces[some]
 
 
-def _outlined(vertices: Floats, faces: Ints) -> ItemOutline:
+def _outlined(vertices: F32, faces: I32) -> ItemOutline:
     corners = vertices[faces].astype(np.float64)
     if len(faces) > 1:
         corners = corners[_kept(corners)]
@@ -89,7 +89,7 @@ def _outlined(vertices: Floats, faces: Ints) -> ItemOutline:
     return ItemOutline(box, hull)
 
 
-def _kept(corners: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _kept(corners: F64) -> Bools:
     """Check which faces belong to the object itself and not to label bleeding.
 
     The largest piece and pieces that touch its box do. Small pieces do if they are within it.
@@ -98,14 +98,13 @@ def _kept(corners: NDArray[np.float64]) -> NDArray[np.bool_]:
     if count == 1:
         return np.ones(len(corners), dtype=np.bool_)
     of_face = label[middle]
-    area = np.bincount(
-        of_face, np.linalg.norm(area_normals(corners), axis=1) + 1e-12, minlength=count
-    )
+    areas = np.linalg.norm(area_normals(corners), axis=1) + 1e-12
+    size = np.bincount(of_face, areas, minlength=count)
     low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
     np.minimum.at(low, of_face, corners.min(axis=1))
     np.maximum.at(high, of_face, corners.max(axis=1))
-    large = area >= _SMALL * area.max()
-    parts = large | (area >= _TINY * area.max())
+    large = size >= _SMALL * size.max()
+    parts = large | (size >= _TINY * size.max())
     held = large.copy()
     while True:
         least, most = low[held].min(axis=0), high[held].max(axis=0)
@@ -118,7 +117,7 @@ def _kept(corners: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray((held | within)[of_face], dtype=np.bool_)
 
 
-def _pieces(corners: NDArray[np.float64]) -> tuple[NDArray[np.int64], int, NDArray[np.int32]]:
+def _pieces(corners: F64) -> tuple[I64, int, I32]:
     """Return the cell of each face's middle, the number of pieces, and the piece of each cell."""
     points = np.concatenate([corners.mean(axis=1), corners.reshape(-1, 3)])
     places = np.floor((points - points.min(axis=0)) / _APART).astype(np.int64)
@@ -146,9 +145,7 @@ def convex_hull(at: NDArray[np.floating]) -> shapely.Polygon | None:
     return shapely.Polygon(ring)
 
 
-def _footprint(
-    at: NDArray[np.float64], hull: shapely.Polygon | None
-) -> tuple[float, float, float, float, float]:
+def _footprint(at: F64, hull: shapely.Polygon | None) -> tuple[float, float, float, float, float]:
     """Return middle x and z, width, depth and yaw of the smallest rectangle around points."""
     low, high = at.min(axis=0), at.max(axis=0)
     wide, deep = (float(max(each, 0.0)) for each in high - low)

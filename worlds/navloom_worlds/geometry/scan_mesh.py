@@ -14,14 +14,14 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 from scipy.spatial import KDTree
 
 from navloom.errors import SceneError
 from navloom.scenes.formats.scan_files import ScanFiles
 from navloom.scenes.scene import Point3, Scene
-from navloom_worlds.geometry.glb_triangles import Floats, GlbTriangles, Ints, read_glb
+from navloom_worlds.geometry.arrays import F32, I32, Bools
+from navloom_worlds.geometry.glb_triangles import GlbTriangles, read_glb
 from navloom_worlds.geometry.mesh_validation import load_texture, one_line_errors
 from navloom_worlds.geometry.ray_casting import RayCaster
 from navloom_worlds.geometry.scan_reader import SURFACES, Scan, glb_to_scene_frame, read_scan
@@ -60,12 +60,12 @@ class ScanAppearance:
         photographed: whether nearly all of it has photographic textures, which contain lighting.
     """
 
-    vertices: Floats
-    faces: Ints
-    numbers: Ints
-    uv: Floats
+    vertices: F32
+    faces: I32
+    numbers: I32
+    uv: F32
     surfaces: tuple[Surface, ...]
-    surface: Ints
+    surface: I32
     photographed: bool
 
 
@@ -74,7 +74,7 @@ def item_id_of(files: ScanFiles, number: int) -> str:
     return str(number) if files.source == "hm3d" else f"o{number - 1}"
 
 
-def owners_by_number(scene: Scene, scan: Scan) -> Ints:
+def owners_by_number(scene: Scene, scan: Scan) -> I32:
     """Return the owner id, in a scene, of each object number of a scan.
 
     Returns:
@@ -125,7 +125,7 @@ def _grey(scan: Scan) -> ScanAppearance:
     return ScanAppearance(scan.vertices, scan.faces, scan.numbers, uv, (GREY,), nothing, False)
 
 
-def match_faces(scan: Scan, vertices: Floats, faces: Ints) -> tuple[Ints, float]:
+def match_faces(scan: Scan, vertices: F32, faces: I32) -> tuple[I32, float]:
     """Return the object number of each triangle of another mesh of the same home.
 
     Returns:
@@ -149,12 +149,10 @@ def match_faces(scan: Scan, vertices: Floats, faces: Ints) -> tuple[Ints, float]
     return numbers, float((same.sum() + lies.sum()) / len(faces))
 
 
-def _by_rays(
-    scan: Scan, vertices: Floats, faces: Ints, middles: Floats
-) -> tuple[Ints, NDArray[np.bool_]]:
+def _by_rays(scan: Scan, points: F32, faces: I32, middles: F32) -> tuple[I32, Bools]:
     """Return the object of the nearest semantic triangle along each triangle's normal line."""
     caster = RayCaster(scan.vertices, scan.faces)
-    corners = vertices[faces]
+    corners = points[faces]
     normal = area_normals(corners)
     long = np.linalg.norm(normal, axis=1, keepdims=True)
     up = np.array([0, 1, 0], dtype=np.float32)
@@ -172,7 +170,7 @@ def _by_rays(
     return numbers, lies
 
 
-def _surfaces(glb: GlbTriangles) -> tuple[tuple[Surface, ...], Floats]:
+def _surfaces(glb: GlbTriangles) -> tuple[tuple[Surface, ...], F32]:
     used = set(np.unique(glb.material).tolist())
     sizes = {k: _size(glb, image) for k, (_, image) in enumerate(glb.materials) if k in used}
     total = sum(wide * high for wide, high in sizes.values())
@@ -263,6 +261,6 @@ def _first_box(scan: Scan, name: str) -> tuple[Point3, float] | None:
     return None if box is None else (box.center, box.yaw)
 
 
-def _moved(points: Floats, first: tuple[Point3, float], now: tuple[Point3, float]) -> Floats:
+def _moved(points: F32, first: tuple[Point3, float], now: tuple[Point3, float]) -> F32:
     at = rotate_yaw(points - as_f32(first[0]), now[1] - first[1])
     return at + as_f32(now[0])

@@ -31,7 +31,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 from scipy.spatial import KDTree
 
@@ -40,7 +39,8 @@ from navloom.scenes.formats.mp3d_house import read_house
 from navloom.scenes.formats.scan_files import ScanFiles, missing_file
 from navloom.scenes.safe_files import read_bytes, repr_of
 from navloom.scenes.scene import Box
-from navloom_worlds.geometry.glb_triangles import MOST_FACES, Floats, GlbTriangles, Ints, read_glb
+from navloom_worlds.geometry.arrays import F32, F64, I32, I64, Bools
+from navloom_worlds.geometry.glb_triangles import MOST_FACES, GlbTriangles, read_glb
 from navloom_worlds.geometry.mesh_validation import MOST_BYTES, check_extent, one_line_errors
 from navloom_worlds.geometry.scan_boxes import ItemOutline, outline_items
 from navloom_worlds.geometry.semantic_ids import CEILING, FLOOR, WALL
@@ -168,7 +168,7 @@ class FaceLabels:
         plain: whether corner colours turned out to be sRGB instead of linear.
     """
 
-    numbers: Ints
+    numbers: I32
     strange: tuple[int, ...]
     plain: bool
 
@@ -193,7 +193,7 @@ def label_faces(glb: GlbTriangles, numbers: Sequence[int], colours: Sequence[int
             "the colours of things, as a semantic GLB has them."
         )
     out = np.zeros(len(glb.faces), dtype=np.int32)
-    codes: list[NDArray[np.int64]] = []
+    codes: list[I64] = []
     if textured.any():
         out[textured] = _by_texture(glb, textured, known, codes)
     plain = False
@@ -222,7 +222,7 @@ class _Known:
         self._numbers = np.asarray(numbers, dtype=np.int32)[order]
         self._tree = KDTree(_bytes(self._colours))
 
-    def of(self, codes: NDArray[np.int64]) -> Ints:
+    def of(self, codes: I64) -> I32:
         """Return the number of each colour, 0 for unknown ones."""
         kinds, again = np.unique(codes, return_inverse=True)
         at = np.minimum(np.searchsorted(self._colours, kinds), len(self._colours) - 1)
@@ -233,20 +233,18 @@ class _Known:
             far, near = (np.asarray(each) for each in near_by)
             held = np.isfinite(far)
             found[lost[held]] = self._numbers[near[held]]
-        out: Ints = found[again.reshape(codes.shape)].astype(np.int32)
+        out: I32 = found[again.reshape(codes.shape)].astype(np.int32)
         return out
 
-    def most(self, codes: NDArray[np.int64]) -> Ints:
+    def most(self, codes: I64) -> I32:
         """Return the number that most of the colours (m, k) sampled on each face have."""
         found = self.of(codes)
         votes = (found[:, :, None] == found[:, None, :]).sum(axis=2) * (found > 0)
-        best: Ints = found[np.arange(len(found)), votes.argmax(axis=1)]
+        best: I32 = found[np.arange(len(found)), votes.argmax(axis=1)]
         return best
 
 
-def _by_texture(
-    glb: GlbTriangles, textured: NDArray[np.bool_], known: _Known, codes: list[NDArray[np.int64]]
-) -> Ints:
+def _by_texture(glb: GlbTriangles, textured: Bools, known: _Known, codes: list[I64]) -> I32:
     faces = np.flatnonzero(textured)
     images = np.array([-1 if image is None else image for _, image in glb.materials])
     which = images[glb.material[faces]]
@@ -268,7 +266,7 @@ def _by_texture(
     return out
 
 
-def _pixels(glb: GlbTriangles, image: int) -> Ints:
+def _pixels(glb: GlbTriangles, image: int) -> I32:
     """Return an image's colours as 0xRRGGBB."""
     raw = glb.images[image] if 0 <= image < len(glb.images) else None
     if raw is None:
@@ -289,11 +287,11 @@ def _pixels(glb: GlbTriangles, image: int) -> Ints:
     return out
 
 
-def _bytes(codes: NDArray[np.int64]) -> NDArray[np.float64]:
+def _bytes(codes: I64) -> F64:
     return np.stack([codes >> 16 & 255, codes >> 8 & 255, codes & 255], axis=1).astype(np.float64)
 
 
-def _levels(colours: Floats) -> NDArray[np.int64]:
+def _levels(colours: F32) -> I64:
     """Return (..., 3) colours from 0 to 1 as 0xRRGGBB."""
     level = np.round(np.clip(np.nan_to_num(colours), 0, 1) * 255).astype(np.int64)
     return level[..., 0] << 16 | level[..., 1] << 8 | level[..., 2]
@@ -314,9 +312,9 @@ class PlyTriangles:
         objects: (m,) int32, object of each face; -1 for none.
     """
 
-    vertices: Floats
-    faces: Ints
-    objects: Ints
+    vertices: F32
+    faces: I32
+    objects: I32
 
 
 def read_semantic_ply(path: Path) -> PlyTriangles:
@@ -393,9 +391,9 @@ class Scan:
     """
 
     files: ScanFiles
-    vertices: Floats
-    faces: Ints
-    numbers: Ints
+    vertices: F32
+    faces: I32
+    numbers: I32
     lines: tuple[SemanticEntry, ...]
     upright: bool
     notes: tuple[str, ...]
@@ -415,14 +413,14 @@ class Scan:
         return outline_items(self.vertices, self.faces, numbers)
 
     @cached_property
-    def rise(self) -> NDArray[np.float32]:
+    def rise(self) -> F32:
         """Vertical part of each face's unit normal, (m,): 1 level, 0 upright."""
         cross = area_normals(self.vertices[self.faces].astype(np.float64))
         long = np.linalg.norm(cross, axis=1)
         return np.abs(cross[:, 1] / np.where(long > 0, long, 1.0)).astype(np.float32)
 
     @cached_property
-    def areas(self) -> NDArray[np.float64]:
+    def areas(self) -> F64:
         """Area of each face in square metres, (m,)."""
         cross = area_normals(self.vertices[self.faces].astype(np.float64))
         return np.asarray(np.linalg.norm(cross, axis=1) / 2)
@@ -515,7 +513,7 @@ def _bare(files: ScanFiles) -> Scan:
     return Scan(files, vertices, glb.faces, nobody, (), False, notes)
 
 
-def to_scene_frame(vertices: Floats, upright: bool) -> Floats:
+def to_scene_frame(vertices: F32, upright: bool) -> F32:
     """Return a file's vertices in the scene's frame."""
     if upright:
         return vertices
@@ -527,12 +525,12 @@ def glb_to_scene_frame(glb: GlbTriangles, upright: bool) -> GlbTriangles:
     return replace(glb, vertices=to_scene_frame(glb.vertices, upright))
 
 
-def _check_metres(path: Path, vertices: Floats) -> None:
+def _check_metres(path: Path, vertices: F32) -> None:
     low, high = vertices.min(axis=0).tolist(), vertices.max(axis=0).tolist()
     check_extent(path, low, high, "z up")
 
 
-def _check_known(files: ScanFiles, numbers: Ints, strange: tuple[int, ...]) -> None:
+def _check_known(files: ScanFiles, numbers: I32, strange: tuple[int, ...]) -> None:
     known = float((numbers > 0).mean())
     if known < 0.5:
         shown = ", ".join(f"{each:06X}" for each in strange[:_MOST_SHOWN])
@@ -542,7 +540,7 @@ def _check_known(files: ScanFiles, numbers: Ints, strange: tuple[int, ...]) -> N
         )
 
 
-def _notes(files: ScanFiles, numbers: Ints, strange: tuple[int, ...]) -> list[str]:
+def _notes(files: ScanFiles, numbers: I32, strange: tuple[int, ...]) -> list[str]:
     lost = int((numbers == 0).sum())
     if not lost:
         return []

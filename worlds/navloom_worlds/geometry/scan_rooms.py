@@ -21,6 +21,7 @@ from shapely.geometry.polygon import orient
 
 from navloom.errors import SceneError
 from navloom.scenes.scene import UNKNOWN, Box, Floor, Point2, Region, region_id
+from navloom_worlds.geometry.arrays import F32, F64, I32
 from navloom_worlds.geometry.scan_boxes import convex_hull
 from navloom_worlds.geometry.scan_reader import Scan
 
@@ -200,7 +201,7 @@ def _outlines(scan: Scan, numbers: Iterable[int]) -> Iterable[tuple[int, _Outlin
 _OTHER, _FLOOR, _CEILING, _THING = range(4)
 
 
-def _by_line(scan: Scan) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
+def _by_line(scan: Scan) -> tuple[I32, NDArray[np.int8]]:
     """Return the region and the kind of each object number; row 0 is for no object."""
     most = max((line.number for line in scan.lines), default=0)
     region = np.full(most + 1, -2, dtype=np.int32)
@@ -281,7 +282,7 @@ def _without_niches(polygon: Polygon) -> Polygon:
     return out if out.is_valid and out.area > 0.5 * polygon.area else polygon
 
 
-def _niche(ring: NDArray[np.float64]) -> int:
+def _niche(ring: F64) -> int:
     """Return how many corners after the second form a niche in the wall between the first two."""
     a, b = ring[0], ring[1]
     long = float(np.hypot(*(b - a)))
@@ -308,7 +309,7 @@ def _hull(scan: Scan, faces: NDArray[np.intp]) -> Polygon | None:
     return hull if isinstance(hull, Polygon) and hull.area >= _LEAST else None
 
 
-def _middle(heights: NDArray[np.float32], areas: NDArray[np.float64]) -> float:
+def _middle(heights: F32, areas: F64) -> float:
     """Return the area-weighted median height."""
     order = np.argsort(heights, kind="stable")
     share = np.cumsum(areas[order])

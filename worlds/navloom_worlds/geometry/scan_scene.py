@@ -39,6 +39,7 @@ from navloom.scenes.scene import (
     Viewpoint,
     distance_2d,
 )
+from navloom_worlds.geometry.arrays import F64, I32, Bools
 from navloom_worlds.geometry.mesh import SceneMesh
 from navloom_worlds.geometry.mesh_graph import MeshGraph, build_mesh_graph
 from navloom_worlds.geometry.ray_casting import RayCaster
@@ -70,8 +71,6 @@ _RUN = 0.3
 """Metres within which touching places belong to one crossing."""
 _BODY = 0.2
 
-Ints = NDArray[np.int32]
-
 
 @dataclass(frozen=True, eq=False)
 class Crossing:
@@ -100,7 +99,7 @@ class Crossing:
         return (a - u, b - w), (c + u, d + w)
 
 
-def assign_regions(scan: Scan, field: WalkableField, numbers: Sequence[int]) -> Ints:
+def assign_regions(scan: Scan, field: WalkableField, numbers: Sequence[int]) -> I32:
     """Return the region number of each place.
 
     Args:
@@ -131,7 +130,7 @@ def assign_regions(scan: Scan, field: WalkableField, numbers: Sequence[int]) -> 
     return _spread(field, _without_specks(field, out))
 
 
-def _without_specks(field: WalkableField, known: Ints) -> Ints:
+def _without_specks(field: WalkableField, known: I32) -> I32:
     """Remove label bleeding: a region's patch that is small beside its largest."""
     same = (known[field.beside] == known[:, None]) & (known >= 0)[:, None]
     count, label = connected_components(place_adjacency(field.beside, same), directed=False)
@@ -145,7 +144,7 @@ def _without_specks(field: WalkableField, known: Ints) -> Ints:
     return np.where(speck[label], -1, known).astype(np.int32)
 
 
-def _spread(field: WalkableField, known: Ints) -> Ints:
+def _spread(field: WalkableField, known: I32) -> I32:
     """Give places without a region that of the nearest place on foot that has one."""
     rows, sides = np.nonzero(field.beside >= 0)
     cols = field.beside[rows, sides]
@@ -160,7 +159,7 @@ def _spread(field: WalkableField, known: Ints) -> Ints:
     return np.where(np.isfinite(far), known[np.maximum(source, 0)], -1).astype(np.int32)
 
 
-def find_crossings(field: WalkableField, region: Ints) -> list[Crossing]:
+def find_crossings(field: WalkableField, region: I32) -> list[Crossing]:
     """Return all passages between regions of the field's main part, the widest of a pair first."""
     main = field.part == 0
     rows, sides = np.nonzero((field.beside[:, :2] >= 0) & main[:, None])
@@ -181,14 +180,14 @@ def find_crossings(field: WalkableField, region: Ints) -> list[Crossing]:
     return sorted(found, key=lambda each: (each.a, each.b, -each.width, each.point))
 
 
-def _runs(points: NDArray[np.float64]) -> list[NDArray[np.intp]]:
+def _runs(points: F64) -> list[NDArray[np.intp]]:
     pairs = KDTree(points).query_pairs(_RUN, output_type="ndarray")
     near = coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(len(points),) * 2)
     count, label = connected_components(near, directed=False)
     return [np.flatnonzero(label == each) for each in range(count)]
 
 
-def _crossing(a: int, b: int, points: NDArray[np.float64]) -> Crossing:
+def _crossing(a: int, b: int, points: F64) -> Crossing:
     flat = points[:, :2]
     centre = flat.mean(axis=0)
     _, _, ways = np.linalg.svd(flat - centre, full_matrices=False)
@@ -288,9 +287,8 @@ def elevator_links(scan: Scan, rooms: ScanRooms) -> tuple[Link, ...]:
             if rise > STAIRS_RISE:
                 x, z = (round(float(each), 3) for each in at)
                 point = (x, round(a.center[1] + rise / 2, 3), z)
-                links.append(
-                    Link(a=a.id, b=b.id, kind="elevator", point=point, step=round(rise, 3))
-                )
+                step = round(rise, 3)
+                links.append(Link(a=a.id, b=b.id, kind="elevator", point=point, step=step))
     return tuple(links)
 
 
@@ -381,7 +379,7 @@ def _field(scan: Scan) -> WalkableField:
     return build_walkable_field(walkable_mesh(bare, land, windows), rough=True)
 
 
-def _of_doors(scan: Scan, doors: Sequence[int]) -> NDArray[np.bool_]:
+def _of_doors(scan: Scan, doors: Sequence[int]) -> Bools:
     """Return (m,) whether each face belongs to a door, except its sill.
 
     Labels bleed: floor that is labelled as a door stays, and faces inside a closed door's box go,

@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float32]
-Ints = NDArray[np.int32]
+from navloom_worlds.geometry.arrays import F32, F64, I32, U8
+
 RGB = tuple[float, float, float]
 
 
-def as_f32(values: ArrayLike) -> Floats:
+def as_f32(values: ArrayLike) -> F32:
     """Return values as an array of float32."""
     return np.asarray(values, dtype=np.float32)
 
 
-def srgb_to_linear(srgb: ArrayLike) -> NDArray[np.float64]:
+def srgb_to_linear(srgb: ArrayLike) -> F64:
     """Convert sRGB values, clipped to 0 to 1, to linear light."""
     value = np.clip(np.asarray(srgb, dtype=np.float64), 0, 1)
     return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
@@ -43,7 +43,7 @@ class TextureImage:
     Two images are equal only if they are the same object.
     """
 
-    pixels: NDArray[np.uint8]
+    pixels: U8
 
 
 @dataclass(frozen=True)
@@ -80,13 +80,13 @@ class Part:
         smooth: whether it has smooth shading.
     """
 
-    vertices: Floats
-    faces: Ints
+    vertices: F32
+    faces: I32
     surface: Surface = Surface()
-    uv: Floats | None = None
+    uv: F32 | None = None
     smooth: bool = False
 
-    def having(self, vertices: Floats) -> Part:
+    def having(self, vertices: F32) -> Part:
         """Return the part with other vertices."""
         return Part(vertices, self.faces, self.surface, self.uv, self.smooth)
 
@@ -122,7 +122,7 @@ def area_normals(corners: NDArray[Any]) -> NDArray[Any]:
     return np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
 
 
-def rotate_yaw(points: Floats, yaw: float) -> Floats:
+def rotate_yaw(points: F32, yaw: float) -> F32:
     """Return points turned about y like :class:`navloom.scenes.scene.Box`: clockwise from above."""
     cos, sin = np.float32(np.cos(yaw)), np.float32(np.sin(yaw))
     x, y, z = points.T
@@ -162,7 +162,7 @@ def box(
     return Part(vertices, quad_faces(len(quads)), surface)
 
 
-def quad_faces(count: int) -> Ints:
+def quad_faces(count: int) -> I32:
     """Return the triangles of ``count`` quads, each with four consecutive vertices of its own."""
     first = np.arange(count, dtype=np.int32)[:, None] * 4
     corners = np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int32)
@@ -257,13 +257,13 @@ def beam(
     )
 
 
-def _across(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+def _across(a: F64, b: F64) -> F64:
     """Return the cross product of two vectors; numpy's is ten times as slow for a single pair."""
     (x, y, z), (u, v, w) = a.tolist(), b.tolist()
     return np.array([y * w - z * v, z * u - x * w, x * v - y * u])
 
 
-def parts_bounds(parts: Iterable[Part]) -> tuple[Floats, Floats]:
+def parts_bounds(parts: Iterable[Part]) -> tuple[F32, F32]:
     """Return the least and the greatest corner of all parts; at least one part."""
     corners = [(p.vertices.min(axis=0), p.vertices.max(axis=0)) for p in parts]
     return np.min([low for low, _ in corners], axis=0), np.max([h for _, h in corners], axis=0)

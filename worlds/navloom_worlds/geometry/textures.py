@@ -11,19 +11,19 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from navloom.errors import SceneError, did_you_mean
 from navloom.files import package_yaml
+from navloom_worlds.geometry.arrays import F64, U8, Bools
 
 _SIZE = 256
-Grey = NDArray[np.float64]
+Grey = F64
 """Array (size, size), or with a last axis of 3: 0 black to 1 white."""
 
 
 @lru_cache(maxsize=64)
-def texture_pixels(name: str) -> NDArray[np.uint8]:
+def texture_pixels(name: str) -> U8:
     """Return a seamless texture; the same on every machine.
 
     Args:
@@ -74,10 +74,8 @@ def _noise(seed: str, across: float, along: float | None = None) -> Grey:
 
 def _at() -> tuple[Grey, Grey]:
     """Return the position of each pixel, (u, v), 0 to 1."""
-    line = (np.arange(_SIZE) + 0.5) / _SIZE
-    return np.broadcast_to(line[None], (_SIZE, _SIZE)), np.broadcast_to(
-        line[:, None], (_SIZE, _SIZE)
-    )
+    line, shape = (np.arange(_SIZE) + 0.5) / _SIZE, (_SIZE, _SIZE)
+    return np.broadcast_to(line[None], shape), np.broadcast_to(line[:, None], shape)
 
 
 def _rgb(tone: Grey, light: tuple[float, ...], dark: tuple[float, ...]) -> Grey:
@@ -89,7 +87,7 @@ def _rgb(tone: Grey, light: tuple[float, ...], dark: tuple[float, ...]) -> Grey:
 
 def _cells(
     columns: int, rows: int, joint: float, *, shift: float = 0.0, seed: str = "cells"
-) -> tuple[Grey, NDArray[np.bool_]]:
+) -> tuple[Grey, Bools]:
     """Return each pixel's random number for its brick, 0 to 1, and whether it lies in a joint.
 
     Args:

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
 
 from navloom.scenes.scene import Point3
+from navloom_worlds.geometry.arrays import F32, F64, I32, Bools
 from navloom_worlds.geometry.mesh import (
     CellGrid,
     SceneMesh,
@@ -57,10 +57,6 @@ _PANE = 0.6
 """Greatest thickness of a window in metres."""
 _SIDES = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int32]
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
 class WalkableField:
@@ -77,14 +73,14 @@ class WalkableField:
     """
 
     grid: CellGrid
-    cell: Ints
-    height: Floats
-    beside: Ints
-    part: Ints
+    cell: I32
+    height: F64
+    beside: I32
+    part: I32
     indoors: Bools
 
     @cached_property
-    def layers(self) -> Floats:
+    def layers(self) -> F64:
         """Heights of the main part, (layers, wide, deep), the lowest first; NaN for none."""
         found = stack_layers(self.cell[self.main], self.grid.wide * self.grid.deep)
         out = np.full((len(found), self.grid.wide * self.grid.deep), np.nan)
@@ -94,7 +90,7 @@ class WalkableField:
         return out.reshape(len(found), self.grid.wide, self.grid.deep)
 
     @cached_property
-    def main(self) -> Ints:
+    def main(self) -> I32:
         """Places of the main part."""
         return np.flatnonzero(self.part == 0).astype(np.int32)
 
@@ -238,7 +234,7 @@ def walkable_mesh(mesh: SceneMesh, doors: Collection[int], windows: Collection[i
     )
 
 
-def _indoors(mesh: SceneMesh, grid: CellGrid, cells: Ints, height: Floats, roofed: Bools) -> Bools:
+def _indoors(mesh: SceneMesh, grid: CellGrid, cells: I32, height: F64, roofed: Bools) -> Bools:
     """Return which roofed places are indoors: few slanted rays reach the sky."""
     here = np.flatnonzero(roofed)
     at = grid.centres(cells[here])
@@ -252,12 +248,10 @@ def _indoors(mesh: SceneMesh, grid: CellGrid, cells: Ints, height: Floats, roofe
     return indoors
 
 
-def _stood_on(
-    found: VerticalHits, head: float, rough: CellGrid | None
-) -> tuple[Ints, Floats, Floats]:
-    roomy = found.room >= head
-    cell, height, room = found.cell[roomy], found.height[roomy], found.room[roomy]
-    level = found.slope[roomy] >= _LEVEL
+def _stood_on(hits: VerticalHits, head: float, rough: CellGrid | None) -> tuple[I32, F64, F64]:
+    roomy = hits.room >= head
+    cell, height, room = hits.cell[roomy], hits.height[roomy], hits.room[roomy]
+    level = hits.slope[roomy] >= _LEVEL
     if rough is not None:
         beside = find_neighbours(rough, cell, height, _FLAT)
         for _ in range(_MENDED):
@@ -265,7 +259,7 @@ def _stood_on(
     return cell[level], height[level], room[level]
 
 
-def stack_layers(cells: Ints, count: int) -> list[Ints]:
+def stack_layers(cells: I32, count: int) -> list[I32]:
     """Return for each layer the place in each cell, -1 for none; the lowest place last."""
     first = np.searchsorted(cells, np.arange(count))
     many = np.diff([*first, len(cells)])
@@ -279,7 +273,7 @@ def stack_layers(cells: Ints, count: int) -> list[Ints]:
     return layers
 
 
-def find_neighbours(grid: CellGrid, cells: Ints, height: Floats, step: float) -> Ints:
+def find_neighbours(grid: CellGrid, cells: I32, height: F64, step: float) -> I32:
     """Return the neighbour places on four sides whose height differs by at most a step."""
     beside = np.full((len(cells), 4), -1, dtype=np.int32)
     layers = [
@@ -297,8 +291,8 @@ def find_neighbours(grid: CellGrid, cells: Ints, height: Floats, step: float) ->
 
 
 def _between(
-    mesh: SceneMesh, grid: CellGrid, cells: Ints, height: Floats, beside: Ints, head: float
-) -> Floats:
+    mesh: SceneMesh, grid: CellGrid, cells: I32, height: F64, beside: I32, head: float
+) -> F64:
     """Return how far horizontal rays get from each place towards its neighbours.
 
     Returns:
@@ -322,9 +316,7 @@ def _between(
     return reach
 
 
-def _nearest_met(
-    mesh: SceneMesh, at: Floats, foot: Floats, rises: Floats, way: NDArray[np.float32]
-) -> Floats:
+def _nearest_met(mesh: SceneMesh, at: F64, foot: F64, rises: F64, way: F32) -> F64:
     """Return the least share of a direction at which rays at several heights hit something."""
     least = np.ones(len(at))
     for rise in rises:
@@ -334,30 +326,28 @@ def _nearest_met(
     return least
 
 
-def _things(beside: Ints, height: Floats) -> Bools:
+def _things(beside: I32, height: F64) -> Bools:
     """Return which places lie on small isolated surfaces, such as items."""
     level = place_adjacency(beside, np.abs(height[beside] - height[:, None]) <= _FLAT)
     count = connected_components(level, directed=False)
     return np.bincount(count[1], minlength=count[0])[count[1]] * _CELL**2 < _TREAD
 
 
-def place_adjacency(beside: Ints, allowed: Bools) -> coo_array:
+def place_adjacency(beside: I32, allowed: Bools) -> coo_array:
     """Return the adjacency matrix of places, over those of their four sides that are allowed."""
     rows, sides = np.nonzero((beside >= 0) & allowed)
     ones = np.ones(len(rows), dtype=np.int8)
     return coo_array((ones, (rows, beside[rows, sides])), shape=(len(beside), len(beside)))
 
 
-def _roomy(
-    grid: CellGrid, cells: Ints, height: Floats, beside: Ints, reach: Floats, body: float
-) -> Bools:
+def _roomy(grid: CellGrid, cells: I32, height: F64, near: I32, reach: F64, body: float) -> Bools:
     """Check which places have no obstacle within the body's radius."""
     at = grid.centres(cells)
     # Height is scaled so that steps within the radius count, and other storeys do not.
     lift = body / 1.5
     ends = []
     for side, (di, dj) in enumerate(_SIDES):
-        edge = beside[:, side] < 0
+        edge = near[:, side] < 0
         off = np.minimum(reach[edge, side], 0.999) * grid.cell
         off = np.where(reach[edge, side] >= 1, 0.5 * grid.cell, off)
         x, z = at[edge, 0] + di * off, at[edge, 1] + dj * off
@@ -370,7 +360,7 @@ def _roomy(
     return ~np.isfinite(metres)
 
 
-def _parts(beside: Ints, free: Bools, indoors: Bools) -> Ints:
+def _parts(beside: I32, free: Bools, indoors: Bools) -> I32:
     """Return the connected component of each place; 0 is the main part."""
     count, label = _labels(beside, free)
     sizes = np.bincount(label[free & indoors], minlength=count)
@@ -388,7 +378,7 @@ def _parts(beside: Ints, free: Bools, indoors: Bools) -> Ints:
     return np.where(free, rank[label], -1).astype(np.int32)
 
 
-def _labels(beside: Ints, held: Bools) -> tuple[int, Ints]:
+def _labels(beside: I32, held: Bools) -> tuple[int, I32]:
     pairs = place_adjacency(beside, held[:, None] & held[beside])
     count, label = connected_components(pairs, directed=False)
     return count, label

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from shapely import LineString, Point, Polygon
 
 from navloom.scenes.scene import Box, Leaf, Link, Opening, Point2, Scene, Wall
+from navloom_worlds.geometry.arrays import F64
 from navloom_worlds.geometry.semantic_ids import door_owner, opening_owner
 from navloom_worlds.geometry.solids import Part
 
@@ -72,18 +73,18 @@ class WallOpening:
         return math.dist(self.a, self.b)
 
     @property
-    def along(self) -> NDArray[np.float64]:
+    def along(self) -> F64:
         """Unit vector from a to b, (x, z)."""
         return np.subtract(self.b, self.a) / self.width
 
     @property
-    def across(self) -> NDArray[np.float64]:
+    def across(self) -> F64:
         """Unit vector from one face of the wall to the other, (x, z)."""
         u, w = self.along
         return np.array([-w, u])
 
     @property
-    def middle(self) -> NDArray[np.float64]:
+    def middle(self) -> F64:
         """Midpoint of a and b, (x, z)."""
         return np.add(self.a, self.b) / 2
 

@@ -25,19 +25,17 @@ _LIGHT = 0.85
 """Width in metres above which a window is divided."""
 
 
-def woodwork_parts(
-    building: Building, finishes: Finishes, *, leaves: bool = True
-) -> Iterator[Owned]:
+def woodwork_parts(building: Building, looks: Finishes, *, leaves: bool = True) -> Iterator[Owned]:
     """Yield the parts in doorways and windows; without ``leaves`` only the fixed parts."""
     for way in building.ways:
-        parts = _window(building, way) if way.kind == "window" else _door(way, finishes)
+        parts = _window(building, way) if way.kind == "window" else _door(way, looks)
         for part in parts:
             yield way.owner, way.placed(part)
         if way.leaf is None or not leaves:
             continue
         out = any(OUTDOORS.search(room.casefold()) for room in way.rooms)
         lift = _is_lift(way)
-        look = finishes.front if way.kind == "way out" else TRIM if out else finishes.doors
+        look = looks.front if way.kind == "way out" else TRIM if out else looks.doors
         for part in leaf_parts(way, look, glazed=out, lift=lift):
             yield way.owner, part
 

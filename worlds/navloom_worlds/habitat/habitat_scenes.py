@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.disk_cache import HABITAT, code_key, content_key
@@ -33,6 +32,7 @@ from navloom_worlds.exporting.habitat_files import save_habitat, scene_handle
 from navloom_worlds.exporting.hm3d_files import release_name
 from navloom_worlds.exporting.semantic_numbers import semantic_lines
 from navloom_worlds.geometry import has_geometry, scene_mesh
+from navloom_worlds.geometry.arrays import I32
 from navloom_worlds.geometry.scan_mesh import owners_by_number
 from navloom_worlds.geometry.scan_reader import read_scan
 from navloom_worlds.geometry.semantic_ids import NOTHING, SHELL
@@ -210,9 +210,9 @@ class SceneFiles:
     config: Path
     handle: str
     navmeshes: Path
-    owners: NDArray[np.int32] | None
+    owners: I32 | None
 
-    def owner_ids(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+    def owner_ids(self, numbers: I32) -> I32:
         """Convert a semantic frame to a frame of owner ids.
 
         Raises:
@@ -224,7 +224,7 @@ class SceneFiles:
                 " from the release itself (hm3d:DIR/ID), or take a rig without ids."
             )
         known = np.minimum(numbers.view(np.uint32), len(self.owners) - 1)
-        found: NDArray[np.int32] = self.owners[known]
+        found: I32 = self.owners[known]
         return found
 
 
@@ -290,7 +290,7 @@ def _of_dataset(scene: Scene, config: Path) -> SceneFiles:
     return SceneFiles(config, found.handle, navmeshes, _dataset_numbers(scene))
 
 
-def _dataset_numbers(scene: Scene) -> NDArray[np.int32] | None:
+def _dataset_numbers(scene: Scene) -> I32 | None:
     """Return the owners of a release's numbers, for a scene read from it or exported as it."""
     files = scan_files_of(scene)
     try:
@@ -301,7 +301,7 @@ def _dataset_numbers(scene: Scene) -> NDArray[np.int32] | None:
         raise SimulatorError(str(error)) from error
 
 
-def _own_numbers(scene: Scene) -> NDArray[np.int32]:
+def _own_numbers(scene: Scene) -> I32:
     lines = semantic_lines(scene)
     owners = np.zeros(max((each.number for each in lines), default=0) + 1, dtype=np.int32)
     for line in lines:
@@ -309,7 +309,7 @@ def _own_numbers(scene: Scene) -> NDArray[np.int32]:
     return _closed(owners)
 
 
-def _closed(owners: NDArray[np.int32]) -> NDArray[np.int32]:
+def _closed(owners: I32) -> I32:
     """Add an entry for 0 (nothing) and a last one for all larger numbers (unowned mesh)."""
     owners = np.append(owners, np.int32(SHELL))
     owners[0] = NOTHING

@@ -12,7 +12,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from navloom.errors import NavloomError, SimulatorError
 from navloom.scenes.bodies import (
@@ -27,6 +26,7 @@ from navloom.scenes.bodies import (
 from navloom.scenes.distances import turn_between, wrap_angle
 from navloom.scenes.scene import Point3, Scene, distance_2d
 from navloom_worlds.geometry import has_geometry, scene_mesh
+from navloom_worlds.geometry.arrays import F64
 from navloom_worlds.geometry.semantic_ids import owner_name
 from navloom_worlds.habitat.navmesh_paths import CELL_M, WalkableScene
 from navloom_worlds.motion import sweep
@@ -227,7 +227,7 @@ class NavmeshMotion:
         lines, _ = self.outlines(at, others)
         return bool(len(lines) and sweep.clearances(self.shape, lines, *pose.at).min() < -1e-3)
 
-    def outlines(self, at: Point3, others: Others) -> tuple[NDArray[np.float64], list[str]]:
+    def outlines(self, at: Point3, others: Others) -> tuple[F64, list[str]]:
         """Return the footprint edges of other agents at a position's height, and their names."""
         sides, whose = [np.zeros((0, 4))], []
         for name, (body, stand) in others.items():
@@ -303,7 +303,7 @@ class _NavmeshMove:
         nx, nz, px, pz = sweep.touch_point(shape, lines[k], stop.at)
         return metres * share, whose[k], (nx, nz), (px, y, pz)
 
-    def _gap(self, lines: NDArray[np.float64]) -> float:
+    def _gap(self, lines: F64) -> float:
         x, y, z = self.position
         at = BodyPose(x, z, 0.0, y).at
         return float(sweep.clearances(self._moves.shape, lines, *at).min())

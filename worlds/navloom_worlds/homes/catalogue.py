@@ -227,7 +227,7 @@ class Catalogue:
 
     def __init__(self, entries: dict[str, ItemSpec]) -> None:
         self.entries = entries
-        by_turn = sorted(entries.values(), key=lambda each: each.turn)
+        by_turn = sorted(entries.values(), key=lambda a: a.turn)
         self.by_room: dict[RoomKey, tuple[ItemSpec, ...]] = {
             key: tuple(e for e in by_turn if e.place is not None and key in e.rooms)
             for key in ROOM_KEYS
@@ -237,9 +237,7 @@ class Catalogue:
             name: tuple(e for e in by_turn if name in e.upon) for name in entries
         }
         """Entries that are put on or in an item of this name."""
-        self.meshes = {
-            title: each.mesh for each in entries.values() if each.mesh for title in each.titles
-        }
+        self.meshes = {title: a.mesh for a in entries.values() if a.mesh for title in a.titles}
         """Mesh files of entries that have one, by all their titles."""
         self._in_rooms: dict[tuple[RoomKey, ...], tuple[ItemSpec, ...]] = {}
         self._carried: dict[

@@ -126,11 +126,11 @@ class DoorwayPlacer:
         )
 
     def _door(
-        self, dice: Rng, wall: WallStretch, a: int, b: int | None, widths: tuple[int, ...]
+        self, dice: Rng, side: WallStretch, a: int, b: int | None, sizes: tuple[int, ...]
     ) -> bool:
-        first, last = (_JAMB, _JAMB) if b is not None else self._outer_jambs(wall, a)
-        long = wall.length - first - last
-        fitting = [w for w in widths if w <= long]
+        first, last = (_JAMB, _JAMB) if b is not None else self._outer_jambs(side, a)
+        long = side.length - first - last
+        fitting = [w for w in sizes if w <= long]
         if not fitting:
             if long < NARROWEST or b is None:
                 return False
@@ -142,18 +142,17 @@ class DoorwayPlacer:
         places += [10 * dice.whole(0, spare // 10) for _ in range(3)]
         order = dice.shuffled(places[:4]) + places[4:] if dice.chance(0.7) else places[::-1]
         for place in order:
-            lo = wall.lo + first + place
-            if not self._free(wall, lo, lo + wide):
+            lo = side.lo + first + place
+            if not self._free(side, lo, lo + wide):
                 continue
-            if leaf == "hinged" and self._hinged(dice, wall, lo, lo + wide, a, b):
+            if leaf == "hinged" and self._hinged(dice, side, lo, lo + wide, a, b):
                 return True
         for place in order:
-            lo = wall.lo + first + place
-            if b is not None and self._free(wall, lo, lo + wide):
+            lo = side.lo + first + place
+            if b is not None and self._free(side, lo, lo + wide):
                 kind: Leaf = leaf if leaf != "hinged" else "sliding"
-                self._keep(
-                    self._doorway(dice, wall, lo, lo + wide, a, b, kind), wall, lo, lo + wide
-                )
+                doorway = self._doorway(dice, side, lo, lo + wide, a, b, kind)
+                self._keep(doorway, side, lo, lo + wide)
                 return True
         return False
 

@@ -369,15 +369,13 @@ def furnish(
     return Furnishing(tuple(items), tuple(relations), dressing.name, untidy)
 
 
-def _furnished(
-    plan: Floorplan, dice: Rng, household: Household
-) -> list[tuple[PlannedRoom, RoomState]]:
+def _furnished(plan: Floorplan, dice: Rng, who: Household) -> list[tuple[PlannedRoom, RoomState]]:
     """Furnish every room, in the plan's order; one of them gets the table to eat at."""
     rooms = [(room, keys) for room in plan.rooms if (keys := room_keys(room.kind))]
     eats = not any("dining" in keys for _, keys in rooms)
     made: dict[int, RoomState] = {}
     for room, keys in sorted(rooms, key=lambda each: "kitchen" not in each[1]):
-        setting = _best(plan, room, keys, dice, household._replace(eats=eats))
+        setting = _best(plan, room, keys, dice, who._replace(eats=eats))
         eats = eats and _TABLE not in setting.by_name
         made[room.number] = setting
     return [(room, made[room.number]) for room, _ in rooms]
@@ -430,21 +428,19 @@ def _setting(
     return setting
 
 
-def _wall_of(
-    setting: RoomState, jambs: tuple[Spot, Spot], thickness: int
-) -> tuple[WallSide, int, int]:
+def _wall_of(room: RoomState, jambs: tuple[Spot, Spot], deep: int) -> tuple[WallSide, int, int]:
     """Return the room-side wall of an opening, and the opening's interval along it."""
     (x0, z0), (x1, z1) = jambs
     along_x = z0 == z1
     middle = z0 if along_x else x0
     low, high = (min(x0, x1), max(x0, x1)) if along_x else (min(z0, z1), max(z0, z1))
     near = [
-        (abs(abs(side.at - middle) - thickness // 2), -min(high, side.high) + max(low, side.low), i)
-        for i, side in enumerate(setting.ground.sides)
+        (abs(abs(side.at - middle) - deep // 2), -min(high, side.high) + max(low, side.low), i)
+        for i, side in enumerate(room.ground.sides)
         if side.along_x == along_x and side.low < high and low < side.high
-        and abs(side.at - middle) <= thickness
+        and abs(side.at - middle) <= deep
     ]  # fmt: skip
-    return setting.ground.sides[min(near)[2]], low, high
+    return room.ground.sides[min(near)[2]], low, high
 
 
 def _keep_door(setting: RoomState, door: Doorway) -> None:

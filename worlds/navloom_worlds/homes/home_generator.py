@@ -349,16 +349,14 @@ def make_home(seed: int, spec: HomeSpec | None = None) -> Scene:
     Raises:
         SceneError: no home fulfils the options; the message says why.
     """
-    wishes = spec or HomeSpec()
-    name = home_name(seed, wishes)
+    wish = spec or HomeSpec()
+    name = home_name(seed, wish)
     reason = ""
     for drawn, tried in product(range(MOST_PLANS), range(_FURNISHINGS)):
         dice = Rng("home", VERSION, seed, drawn)
         if tried == 0:
-            plan = plan_home(dice.split("plan"), wishes)
-        inside = furnish(
-            plan, dice.split("furnish", tried), style=wishes.style, clutter=wishes.clutter
-        )
+            plan = plan_home(dice.split("plan"), wish)
+        inside = furnish(plan, dice.split("furnish", tried), style=wish.style, clutter=wish.clutter)
         again = plan.retries, drawn * _FURNISHINGS + tried
         try:
             return build_scene(

@@ -353,9 +353,8 @@ def _by(
 ) -> PlacedItem | None:
     """Place an item at a position near its anchor, whose own zone may contain it."""
     near = {anchor.number, anchor.anchor.number if anchor.anchor else anchor.number}
-    if not room.ground.fits(
-        footprint_rect(*spot, size[0], size[2], quarter, tilt), 0, size[1], near
-    ):
+    rect = footprint_rect(*spot, size[0], size[2], quarter, tilt)
+    if not room.ground.fits(rect, 0, size[1], near):
         return None
     return room.put(entry, size, spot, 0, quarter, tilt=tilt, anchor=anchor)
 

@@ -98,13 +98,11 @@ def _hang(
     side: WallSide,
     start: int,
     bottom: int,
-    anchor: PlacedItem | None,
+    host: PlacedItem | None,
 ) -> PlacedItem | None:
     spot = rect_centre(side.rect(start, start + size[0], 0, size[2]))
     walked = size[2] > FLAT
-    return room.put(
-        entry, size, spot, bottom, side.quarter, hung=True, anchor=anchor, walked=walked
-    )
+    return room.put(entry, size, spot, bottom, side.quarter, hung=True, anchor=host, walked=walked)
 
 
 def _ceiling(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:

@@ -569,12 +569,10 @@ def _frame(
     return upper_footprint(dice, site.frames[-1], wanted, keep, parts)
 
 
-def _with_corners(
-    base: SpineFrame, shafts: Sequence[VerticalCore], floor: int
-) -> SpineFrame | None:
+def _with_corners(base: SpineFrame, cores: Sequence[VerticalCore], floor: int) -> SpineFrame | None:
     """Return a storey's footprint without the corners that stairs take."""
     frame: SpineFrame | None = base
-    for shaft in shafts:
+    for shaft in cores:
         if frame is not None and shaft.alone and shaft.at(floor):
             frame = exclude_core(frame, shaft)
     return frame

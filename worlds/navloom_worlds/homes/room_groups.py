@@ -99,9 +99,8 @@ def _column(
     a, b = gross_area(front), gross_area(back)
     narrowest = max(min_cell_side(front), min_cell_side(back))
     column = max(min(snap_to_grid((a + b) / deep), wide - min_cell_side(host)), narrowest)
-    split = min(
-        max(snap_to_grid(deep * a / (a + b)), min_cell_side(front)), deep - min_cell_side(back)
-    )
+    split = max(snap_to_grid(deep * a / (a + b)), min_cell_side(front))
+    split = min(split, deep - min_cell_side(back))
     if wide - column < min_cell_side(host) or split < min_cell_side(front):
         return None
     return [

@@ -355,10 +355,8 @@ def _ends_taken(slot: BaySlot, units: Sequence[RoomGroup]) -> list[RoomGroup]:
     return order
 
 
-def _built(
-    dice: Rng, slot: BaySlot, unit: RoomGroup, at: int, wide: int
-) -> list[StoreyCell] | None:
-    pieces = unit.built(dice, wide, slot.depth)
+def _built(dice: Rng, slot: BaySlot, unit: RoomGroup, at: int, w: int) -> list[StoreyCell] | None:
+    pieces = unit.built(dice, w, slot.depth)
     if pieces is None:
         return None
     rooms: dict[int, StoreyCell] = {}

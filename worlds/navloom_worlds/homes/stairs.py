@@ -214,6 +214,5 @@ def transform_flight(flight: StairFlight, to: Callable[[Spot], Spot]) -> StairFl
         return tuple((*to_rect((to((b[0], b[1])), to((b[2], b[3])))), b[4]) for b in given)
 
     line = tuple((to((x, z))[0], y, to((x, z))[1]) for x, y, z in flight.line)
-    return replace(
-        flight, treads=blocks(flight.treads), landings=blocks(flight.landings), line=line
-    )
+    treads, landings = blocks(flight.treads), blocks(flight.landings)
+    return replace(flight, treads=treads, landings=landings, line=line)

@@ -53,10 +53,8 @@ class Styles(BaseModel):
 
     @model_validator(mode="after")
     def _holds_together(self) -> Styles:
-        for where, looks in [
-            ("common", self.common),
-            *((n, s.looks) for n, s in self.styles.items()),
-        ]:
+        styles = {name: style.looks for name, style in self.styles.items()}
+        for where, looks in [("common", self.common), *styles.items()]:
             for word in looks:
                 if word not in CLASSES:
                     near = did_you_mean(word, CLASSES)

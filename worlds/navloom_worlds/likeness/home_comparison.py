@@ -26,7 +26,6 @@ from typing import Any, Literal, TypeVar
 
 import networkx as nx
 import numpy as np
-from numpy.typing import NDArray
 
 from navloom.evals.report.formatting import NOTHING, Table
 from navloom.scenes.bodies import builtin_bodies
@@ -39,6 +38,7 @@ from navloom.scenes.scene import Box, Region, Scene
 from navloom.tools.navcraft.relay_optimum import all_relays
 from navloom.tools.navcraft.relay_task import RelayTask
 from navloom.tools.navcraft.task_paths import admissible_triples
+from navloom_worlds.geometry.arrays import F64, Bools
 
 SPREADS = {
     "rooms": "rooms a home",
@@ -167,16 +167,14 @@ def body_shares(scene: Scene) -> dict[str, float]:
     return shares
 
 
-def _best_relays(
-    scene: Scene, count: int, seed: int
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _best_relays(scene: Scene, n: int, seed: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return the minimum alpha and the minimum makespan (seconds) of tasks that have a relay."""
-    if not count:
+    if not n:
         return (), ()
     draw = random.Random(f"{seed}/{scene.uri}")
     triples = [t for t, _ in zip(admissible_triples(scene), range(_MOST_TRIPLES), strict=False)]
     alphas, makespans = [], []
-    for start, target, end in draw.sample(triples, min(count, len(triples))):
+    for start, target, end in draw.sample(triples, min(n, len(triples))):
         thing = draw.choice(item_names(scene, target, "object"))
         asset = draw.choice(item_names(scene, end, "asset"))
         relays = all_relays(RelayTask(scene, start, target, thing, end, asset))
@@ -187,7 +185,6 @@ def _best_relays(
 
 
 K = TypeVar("K")
-Floats = NDArray[np.float64]
 Measure = Literal["KS", "total variation", "rank correlation", "share"]
 
 CLOSE = 0.15
@@ -261,7 +258,7 @@ def compare_homes(
     return lines + _body_lines(first, second) + [_width_line(first, second)]
 
 
-def _splits(homes: int, count: int, seed: int) -> NDArray[np.bool_]:
+def _splits(homes: int, count: int, seed: int) -> Bools:
     """Draw splits, (count, homes): True in the smaller part; no rows for too few homes."""
     if homes < FEWEST_TO_SPLIT:
         return np.zeros((0, homes), dtype=np.bool_)
@@ -270,7 +267,7 @@ def _splits(homes: int, count: int, seed: int) -> NDArray[np.bool_]:
 
 
 def _spread(
-    key: str, first: Sequence[HomeFigures], second: Sequence[HomeFigures], draws: NDArray[np.bool_]
+    key: str, first: Sequence[HomeFigures], second: Sequence[HomeFigures], draws: Bools
 ) -> FigureComparison:
     ours, theirs = ([v for home in part for v in home.spreads[key]] for part in (first, second))
     if not ours or not theirs:
@@ -290,18 +287,16 @@ def _spread(
     )
 
 
-def _counted(home: HomeFigures, key: str, values: Floats) -> Floats:
+def _counted(home: HomeFigures, key: str, values: F64) -> F64:
     """Return the count of each value in a home."""
     found = np.searchsorted(values, np.round(home.spreads[key], 9))
     return np.bincount(found, minlength=len(values)).astype(np.float64)
 
 
-def _distances(a: Floats, b: Floats) -> Floats:
+def _distances(a: F64, b: F64) -> F64:
     """Return Kolmogorov-Smirnov distances between rows of counts over the same sorted values."""
-    shares = [
-        each.cumsum(axis=1) / np.maximum(each.sum(axis=1, keepdims=True), 1) for each in (a, b)
-    ]
-    result: Floats = np.abs(shares[0] - shares[1]).max(axis=1)
+    shares = [one.cumsum(axis=1) / np.maximum(one.sum(axis=1, keepdims=True), 1) for one in (a, b)]
+    result: F64 = np.abs(shares[0] - shares[1]).max(axis=1)
     return result
 
 
@@ -368,7 +363,7 @@ def _correlation(
 
 
 def _holding_line(
-    first: Sequence[HomeFigures], second: Sequence[HomeFigures], draws: NDArray[np.bool_]
+    first: Sequence[HomeFigures], second: Sequence[HomeFigures], draws: Bools
 ) -> FigureComparison:
     halves = []
     for row in draws:
@@ -382,16 +377,12 @@ def _holding_line(
     return FigureComparison(words, None, None, "rank correlation", value, least)
 
 
-def _body_lines(
-    first: Sequence[HomeFigures], second: Sequence[HomeFigures]
-) -> list[FigureComparison]:
+def _body_lines(a: Sequence[HomeFigures], b: Sequence[HomeFigures]) -> list[FigureComparison]:
     lines = []
     for body in builtin_bodies():
         mean, theirs = (
             statistics.fmean(found) if found else None
-            for found in (
-                [h.bodies[body.name] for h in part if h.bodies] for part in (first, second)
-            )
+            for found in ([h.bodies[body.name] for h in part if h.bodies] for part in (a, b))
         )
         least, most = BODIES_BETWEEN if body.name in SPLIT_BODIES else (None, None)
         words = f"pairs of rooms that {body.name} can travel"
@@ -424,9 +415,8 @@ def figure_table(lines: Sequence[FigureComparison], first: str, second: str) -> 
         bounds += [f"<= {line.most:.2f}"] if line.most is not None else []
         cells = (_number(line.first), _number(line.second), line.measure, _number(line.value))
         rows.append((line.figure, *cells, ", ".join(bounds), holds if bounds else ""))
-    return Table(
-        "", "", ("figure", first, second, "compared by", "value", "bound", ""), tuple(rows)
-    )
+    header = ("figure", first, second, "compared by", "value", "bound", "")
+    return Table("", "", header, tuple(rows))
 
 
 def type_table(

@@ -44,9 +44,7 @@ def likeness_blocks(
         yield cumulative_scatter(_title(said[words]), "", "share", values, most)
     mixes = type_shares(homes), type_shares(others)
     kinds = sorted({*mixes[0], *mixes[1]}, key=lambda k: -sum(mix.get(k, 0.0) for mix in mixes))
-    shares = [
-        (kind, mixes[0].get(kind, 0.0), mixes[1].get(kind, 0.0)) for kind in kinds[:_TYPES_SHOWN]
-    ]
+    shares = [(k, mixes[0].get(k, 0.0), mixes[1].get(k, 0.0)) for k in kinds[:_TYPES_SHOWN]]
     yield paired_bars(_title(said["mix of room types"]), shares, names)
     odds = log_odds(homes), log_odds(others)
     dots = tuple(

@@ -11,13 +11,13 @@ from itertools import pairwise
 
 import numpy as np
 import shapely
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 from shapely import Polygon
 
 from navloom.scenes.bodies import Embodiment, inner_radius, outer_radius
 from navloom.scenes.scene import Box, Item, Point3, Scene
+from navloom_worlds.geometry.arrays import F64, Bools
 from navloom_worlds.mend.home_changes import ChangeCosts, removal_change
 from navloom_worlds.mend.route_drive import plan_legs, roomiest_point
 from navloom_worlds.motion.body_field import BodyField, body_field
@@ -111,9 +111,7 @@ def _in_way(scene: Scene, item: Item, body: Embodiment) -> bool:
     return high > floor + max(_LOW, body.max_step) and low < floor + body.height
 
 
-def _inside(
-    field: BodyField, things: Sequence[Item], reach: float, body: Embodiment
-) -> NDArray[np.bool_]:
+def _inside(field: BodyField, things: Sequence[Item], reach: float, body: Embodiment) -> Bools:
     """Return whether a body at a position would collide with an item, (positions, items)."""
     x, z, height = field.found.x, field.found.z, field.found.height
     found = np.zeros((len(field), len(things)), dtype=bool)
@@ -134,7 +132,7 @@ def _inside(
     return found
 
 
-def _graph(field: BodyField, inside: NDArray[np.bool_], prices: NDArray[np.float64]) -> csr_array:
+def _graph(field: BodyField, inside: Bools, prices: F64) -> csr_array:
     """Return the positions as a graph, weighted by the cost of entering each from a neighbour."""
     beside = field.places.beside
     rows, sides = np.nonzero(beside >= 0)

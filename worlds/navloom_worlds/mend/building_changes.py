@@ -214,9 +214,8 @@ def _swing(
 
 def remove_sill(scene: Scene, link: Link) -> Scene:
     """Return a copy without the sill of a link."""
-    return scene.replace(
-        links=replace_link(scene, link, link.model_copy(update={"threshold": 0.0}))
-    )
+    flat = link.model_copy(update={"threshold": 0.0})
+    return scene.replace(links=replace_link(scene, link, flat))
 
 
 @dataclass(frozen=True)

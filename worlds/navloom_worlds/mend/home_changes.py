@@ -137,9 +137,8 @@ def removal_change(scene: Scene, item: str, costs: ChangeCosts) -> Change:
     price = costs.remove + costs.remove_kilogram * (thing.mass or 0.0)
     if _FIXED.search(thing.name.casefold()) is not None:
         price += costs.remove_fixed
-    return Change(
-        "remove", price, f"take away the {thing.name} {item} in {thing.region}", item=item
-    )
+    words = f"take away the {thing.name} {item} in {thing.region}"
+    return Change("remove", price, words, item=item)
 
 
 def sliding_change(scene: Scene, link: int, costs: ChangeCosts) -> Change:

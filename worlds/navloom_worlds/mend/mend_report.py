@@ -276,10 +276,9 @@ def write_mends(scene: Scene, found: Sequence[Mend], folder: Path) -> list[str]:
             said.append(f"mend {number}: no copy of the home is written: {error}")
     blocks: list[Block] = [_summary(scene, found), Grid(mends_table(found)), *pictures]
     write_markdown(folder, blocks)
-    said_of = SavedReport(
-        title="Ways to mend", what="mends", blocks=tuple(blocks), scenes=(scene.uri,)
-    )
-    save_report(folder, said_of)
+    scenes = (scene.uri,)
+    report = SavedReport(title="Ways to mend", what="mends", blocks=tuple(blocks), scenes=scenes)
+    save_report(folder, report)
     record = {"scene": scene.uri, "mends": [each.record() for each in found]}
     write_run_file(folder / "mends.json", (json.dumps(record, indent=1) + "\n").encode())
     return said

@@ -294,22 +294,21 @@ def required_changes(
         return None
 
 
-def _needed(scene: Scene, link: int, body: Embodiment, costs: ChangeCosts) -> Iterator[Change]:
-    here = scene.links[link]
+def _needed(home: Scene, link: int, body: Embodiment, costs: ChangeCosts) -> Iterator[Change]:
+    here = home.links[link]
     if here.door == "locked" or (here.door in ("ajar", "closed") and not body.doors):
-        yield opening_change(scene, link, costs)
+        yield opening_change(home, link, costs)
     if here.width is not None and here.width + _EPS < body.width:
-        yield widening_change(
-            scene, link, min(body.width + BESIDE, max_door_width(scene, here)), costs
-        )
+        wide = min(body.width + BESIDE, max_door_width(home, here))
+        yield widening_change(home, link, wide, costs)
     if here.threshold is not None and here.threshold > body.max_step + _EPS:
-        yield sill_change(scene, link, costs)
+        yield sill_change(home, link, costs)
     stepped = here.kind in ("door", "opening") and here.step is not None
     if stepped and abs(here.step or 0.0) > body.max_step + _EPS:
-        yield ramp_change(scene, link, costs)
-        ramp = plan_ramp(scene, here)
-        for item in items_on_area(scene, ramp.floor, ramp.low):
-            yield removal_change(scene, item.id, costs)
+        yield ramp_change(home, link, costs)
+        ramp = plan_ramp(home, here)
+        for item in items_on_area(home, ramp.floor, ramp.low):
+            yield removal_change(home, item.id, costs)
 
 
 _PATHS = 3

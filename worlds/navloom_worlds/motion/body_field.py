@@ -15,7 +15,6 @@ from itertools import pairwise
 
 import numpy as np
 import shapely
-from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from navloom.disk_cache import BODIES
@@ -23,6 +22,7 @@ from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment, max_rise
 from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene import Point3, Scene, Viewpoint
+from navloom_worlds.geometry.arrays import F64, I32, Bools
 from navloom_worlds.geometry.mesh import CellGrid
 from navloom_worlds.geometry.wall_openings import OUTDOORS
 from navloom_worlds.motion.collision_mesh import body_mesh
@@ -57,10 +57,6 @@ _ENDS = 0.3
 _OFF = 1.0
 """Cells by which a path may differ in height from the straight slope between its points."""
 
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int32]
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class FloorPath:
@@ -88,7 +84,7 @@ class BodyField:
 
     body: Embodiment
     found: FreeSpace
-    part: Ints
+    part: I32
 
     def __len__(self) -> int:
         return len(self.part)
@@ -99,7 +95,7 @@ class BodyField:
         return self.found.grid
 
     @property
-    def clear(self) -> Floats:
+    def clear(self) -> F64:
         """Clearance of each place, (n,): metres to the nearest obstacle, at most a metre."""
         return self.found.clearance
 
@@ -112,12 +108,10 @@ class BodyField:
     def places(self) -> FieldPlaces:
         """Places in cell units, as shortest-path searches use them."""
         grid, found = self.grid, self.found
-        along, across = np.divmod(found.cell, grid.deep)
+        rows, cols = np.divmod(found.cell, grid.deep)
         lift = _smoothed(found.height, found.beside) / grid.cell
         x, z = (found.x - grid.x) / grid.cell, (found.z - grid.z) / grid.cell
-        return FieldPlaces(
-            along.astype(np.int32), across.astype(np.int32), x, z, lift, found.beside
-        )
+        return FieldPlaces(rows.astype(np.int32), cols.astype(np.int32), x, z, lift, found.beside)
 
     def roomy(self, clearance: float) -> FieldPlaces:
         """Return the places with edges only between those of at least this clearance.
@@ -181,14 +175,10 @@ class BodyField:
         x, y, z = position
         return self.position(int(self._tree.query((x, y * _UPRIGHT, z))[1]))
 
-    def spot(self, position: Point3) -> Spot:
+    def spot(self, at: Point3) -> Spot:
         """Return a position as (place, x, z) in cells; place -1 where it cannot stand."""
         cell = self.grid.cell
-        return (
-            self.at(position),
-            (position[0] - self.grid.x) / cell,
-            (position[2] - self.grid.z) / cell,
-        )
+        return (self.at(at), (at[0] - self.grid.x) / cell, (at[2] - self.grid.z) / cell)
 
     def spot_of(self, place: int) -> Spot:
         """Return the middle of a place as (place, x, z) in cells."""
@@ -207,7 +197,7 @@ class BodyField:
         off = abs(float(self.found.height[here]) - y)
         return (here, i, j) if math.hypot(u - i, w - j) <= _BESIDE and off <= self.climb else None
 
-    def distances(self, goals: Sequence[Point3]) -> Floats:
+    def distances(self, goals: Sequence[Point3]) -> F64:
         """Return the geodesic distance of each place to the nearest goal.
 
         Args:
@@ -217,7 +207,7 @@ class BodyField:
             (n,) float64 metres over the floor, slopes included; infinite if unreachable. The value
             for a position is ``distances(goals)[field.at(position)]``, to half a cell.
         """
-        metres: Floats = self._march(goals).cells[: len(self)]
+        metres: F64 = self._march(goals).cells[: len(self)]
         metres *= self.grid.cell
         return metres
 
@@ -341,7 +331,7 @@ def body_cache_key(body: Embodiment) -> str:
     return str(told)
 
 
-def _made(scene: Scene, body: Embodiment) -> tuple[FreeSpace, Ints]:
+def _made(scene: Scene, body: Embodiment) -> tuple[FreeSpace, I32]:
     seeds = [floor_position(each) for each in scene.viewpoints]
     floors = floors_of(scene, body)
     outdoors = [each.outline for each in scene.regions if OUTDOORS.search(each.label.casefold())]
@@ -360,7 +350,7 @@ def floor_position(viewpoint: Viewpoint) -> Point3:
     return x, y - viewpoint.eye_height, z
 
 
-def _ranked(found: FreeSpace, seeds: Sequence[Point3]) -> Ints:
+def _ranked(found: FreeSpace, seeds: Sequence[Point3]) -> I32:
     """Return the parts renumbered by how many seeds they hold, then by size."""
     count = int(found.part.max(initial=-1)) + 1
     size = np.bincount(found.part, minlength=count)
@@ -369,12 +359,12 @@ def _ranked(found: FreeSpace, seeds: Sequence[Point3]) -> Ints:
         tree = KDTree(np.stack([found.x, found.height, found.z], axis=1))
         metres, nearest = query_nearest(tree, np.array(seeds), _SEED)
         held = np.bincount(found.part[nearest[np.isfinite(metres)]], minlength=count)
-    rank: Ints = np.empty(count, dtype=np.int32)
+    rank: I32 = np.empty(count, dtype=np.int32)
     rank[np.lexsort((-size, -held))] = np.arange(count, dtype=np.int32)
     return np.asarray(rank[found.part], dtype=np.int32)
 
 
-def _smoothed(height: Floats, beside: Ints) -> Floats:
+def _smoothed(height: F64, beside: I32) -> F64:
     """Return heights with steps made slopes, so that stairs count with their slope's length."""
     there = np.where(beside >= 0, beside, np.arange(len(beside))[:, None])
     uneven: Bools = np.any(np.abs(height[there] - height[:, None]) > 1e-3, axis=1)

@@ -20,7 +20,6 @@ from itertools import combinations, pairwise
 import networkx as nx
 import numpy as np
 import shapely
-from numpy.typing import NDArray
 from pydantic import TypeAdapter
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
@@ -31,6 +30,7 @@ from navloom.scenes.bodies import Embodiment, FloorPose, is_lift_or_stairs, oute
 from navloom.scenes.distances import scene_cached
 from navloom.scenes.floor_graph import LONGEST
 from navloom.scenes.scene import Edge, Point3, Region, Scene, Viewpoint, distance_2d, distance_3d
+from navloom_worlds.geometry.arrays import I32
 from navloom_worlds.geometry.walkable_area import place_adjacency
 from navloom_worlds.motion.body_field import BodyField, body_cache_key, body_field, trace_path
 from navloom_worlds.motion.collision_motion import Mover, mover_of
@@ -49,8 +49,6 @@ _ACROSS = 3.0
 _TRIES = 12
 """Paths through a narrow passage that are tried, the shortest first."""
 
-Ints = NDArray[np.int32]
-
 
 @dataclass(frozen=True, eq=False)
 class TurningAreas:
@@ -64,7 +62,7 @@ class TurningAreas:
 
     ground: BodyField
     places: FieldPlaces
-    label: Ints
+    label: I32
 
     @cached_property
     def numbers(self) -> list[int]:
@@ -84,7 +82,7 @@ class TurningAreas:
         return int(here[int(np.argmax(self.ground.clear[here]))])
 
     @cached_property
-    def _tree(self) -> tuple[KDTree | None, Ints]:
+    def _tree(self) -> tuple[KDTree | None, I32]:
         here = np.flatnonzero(self.label >= 0).astype(np.int32)
         found = self.ground.found
         at = np.stack([found.x[here], found.z[here]], axis=1)
@@ -182,9 +180,8 @@ def find_turning_areas(ground: BodyField, radius: float) -> TurningAreas:
     """
     places = ground.roomy(radius + _SPARE)
     wide = ground.clear >= radius + _SPARE
-    _, part = connected_components(
-        place_adjacency(places.beside, places.beside >= 0), directed=False
-    )
+    graph = place_adjacency(places.beside, places.beside >= 0)
+    _, part = connected_components(graph, directed=False)
     return TurningAreas(ground, places, np.where(wide, part, -1).astype(np.int32))
 
 
@@ -368,9 +365,8 @@ class _BodyGraphBuilder:
         count = 0
         while f"{number}_p{count}" in self.stands:
             count += 1
-        made = Viewpoint(
-            id=f"{number}_p{count}", position=spot, region=region.id if region else None
-        )
+        room = region.id if region else None
+        made = Viewpoint(id=f"{number}_p{count}", position=spot, region=room)
         self._stand(made, spot)
         return made.id
 

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
@@ -32,6 +31,7 @@ from navloom.scenes.bodies import (
 )
 from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene import Point3, Scene
+from navloom_worlds.geometry.arrays import F64
 from navloom_worlds.motion.body_field import BodyField, body_field
 from navloom_worlds.motion.collision_motion import Mover, mover_of
 from navloom_worlds.motion.recovery_moves import recovery_path
@@ -65,7 +65,7 @@ class ClearanceGraph:
         shape = (len(heights), self.along.max(initial=0) + 3, self.across.max(initial=0) + 3)
         self.at = np.full(shape, -1, dtype=np.int32)
         self.at[self.layer, self.along + 1, self.across + 1] = np.arange(len(field))
-        self.spare: NDArray[np.float64] = field.clear - inner_radius(field.body)
+        self.spare: F64 = field.clear - inner_radius(field.body)
         self.graph = self._graph()
 
     def _graph(self) -> csr_array:
@@ -124,7 +124,7 @@ class ClearanceGraph:
         return bool(self.spare[on].min() >= least - self.cell / 2)
 
 
-def _storey(heights: NDArray[np.float64]) -> float:
+def _storey(heights: F64) -> float:
     return float(np.diff(heights).min()) if len(heights) > 1 else 1.0
 
 
@@ -167,7 +167,7 @@ def centre_on_stairs(scene: Scene, way: Sequence[Point3], bend: float) -> list[P
     return points
 
 
-def _dense(points: Sequence[Point3]) -> tuple[NDArray[np.float64], list[int]]:
+def _dense(points: Sequence[Point3]) -> tuple[F64, list[int]]:
     """Return points every few centimetres, and the index of the path point before each."""
     found, number = list[Point3](), list[int]()
     for k, (each, leg) in enumerate(_legs(points)):
@@ -238,9 +238,9 @@ def drive_to_goal(
         tried = _persisted(mover, field, points, been[-1:] or _begun(mover, points))
         if tried.arrived:
             return tried
-    careful = (
-        next(clearance_graph(scene, field).ways(begin, goal), None) if tried is not None else None
-    )
+    if tried is None:
+        return None
+    careful = next(clearance_graph(scene, field).ways(begin, goal), None)
     if careful is None:
         return tried
     points = tuple(centre_on_stairs(scene, careful, BENDS[0]))

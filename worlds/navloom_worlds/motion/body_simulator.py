@@ -538,9 +538,9 @@ class BodySimulator(GraphSimulator, ABC):
     def _way(self, body: Embodiment, start: Point3, goal: Point3) -> Sequence[Point3]:
         """Return the path points after a start; none if there is no path."""
         way = self._footing(body).way(start, [goal])
-        return (
-            () if way is None or distance_2d(way.points[-1], goal) > STANDING_M else way.points[1:]
-        )
+        if way is None or distance_2d(way.points[-1], goal) > STANDING_M:
+            return ()
+        return way.points[1:]
 
     def _check_way(self, name: str, body: Embodiment, stand: FloorPose, goal: Point3) -> None:
         if distance_3d(stand.position, goal) <= STANDING_M or self._way(body, stand.position, goal):

@@ -18,13 +18,13 @@ from dataclasses import replace
 
 import numpy as np
 import shapely
-from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
 from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene import Item, Link, Point3, Scene
+from navloom_worlds.geometry.arrays import I32, Bools
 from navloom_worlds.geometry.building import building_of
 from navloom_worlds.geometry.door_leaves import leaf_parts
 from navloom_worlds.geometry.finishes import Finishes
@@ -63,8 +63,6 @@ _OFF = 0.35
 _RISER = 0.3
 _STOREY = 1.0
 """Height difference in metres within which a door is on a body's storey."""
-
-Bools = NDArray[np.bool_]
 
 
 def mark_walkable(scene: Scene, mesh: SceneMesh, low: list[Item], *, doors: bool) -> SceneMesh:
@@ -201,9 +199,8 @@ def structure_mesh(scene: Scene, body: Embodiment) -> SceneMesh:
 
 def find_low_items(scene: Scene, over: float) -> tuple[Item, ...]:
     """Return the items whose top is at most ``over`` metres above their floor."""
-    return tuple(
-        item for item in scene.items if not is_structural(item) and _is_low(scene, item, over)
-    )
+    items = (item for item in scene.items if not is_structural(item))
+    return tuple(item for item in items if _is_low(scene, item, over))
 
 
 def _is_low(scene: Scene, item: Item, over: float) -> bool:
@@ -295,7 +292,7 @@ def _panes(scene: Scene) -> Iterator[Owned]:
             yield opening_owner(k), quad(corners, Surface())
 
 
-def _without_ramps(scene: Scene, mesh: SceneMesh) -> NDArray[np.int32]:
+def _without_ramps(scene: Scene, mesh: SceneMesh) -> I32:
     """Return the owner of each face, with ramps counted as floor."""
     ramps = {(link.a, link.b) for link in scene.links if link.kind == "ramp"}
     areas = [

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from navloom.errors import SceneError
 from navloom.scenes.bodies import (
@@ -27,6 +26,7 @@ from navloom.scenes.bodies import (
 )
 from navloom.scenes.distances import scene_cached, turn_between
 from navloom.scenes.scene import Point3, Scene
+from navloom_worlds.geometry.arrays import F64
 from navloom_worlds.geometry.semantic_ids import WALL
 from navloom_worlds.motion import sweep
 from navloom_worlds.motion.local_obstacles import EDGE, PIECE, STEP, CollisionWorld, ObstacleTile
@@ -309,16 +309,14 @@ class SlidingMotion:
             owner = WALL
         return _Contact(owner, nx, nz, (px, pose.y, pz))
 
-    def finish_arc(self, metres: float, angle: float) -> None:
+    def finish_arc(self, far: float, angle: float) -> None:
         """Carry out the rest of a blocked arc in small turns and straight moves by turns."""
         rest = self.stopped
-        count = min(
-            16, max(1, math.ceil(abs(metres * rest) / 0.05), math.ceil(abs(angle * rest) / 0.1))
-        )
-        for _ in range(count):
-            self.round(0.0, angle * rest / count)
+        n = min(16, max(1, math.ceil(abs(far * rest) / 0.05), math.ceil(abs(angle * rest) / 0.1)))
+        for _ in range(n):
+            self.round(0.0, angle * rest / n)
             _, _, ux, uz = self.pose.at
-            step = metres * rest / count
+            step = far * rest / n
             self.straight(ux * step, uz * step, slide=True)
 
     def face(self, x: float, z: float) -> None:
@@ -378,14 +376,14 @@ class Mover:
     def __init__(self, scene: Scene, body: Embodiment, gone: frozenset[int] = frozenset()) -> None:
         self.scene, self.body = scene, body
         self._around = CollisionWorld(scene, body, gone)
-        self._lines: dict[tuple[float, tuple[float, float, float, float]], NDArray[np.float64]] = {}
+        self._lines: dict[tuple[float, tuple[float, float, float, float]], F64] = {}
 
     @property
     def shape(self) -> Footprint:
         """Footprint of the body."""
         return self._around.shape
 
-    def lines(self, y: float, box: tuple[float, float, float, float]) -> NDArray[np.float64]:
+    def lines(self, y: float, box: tuple[float, float, float, float]) -> F64:
         """Return (n, 4) lines (x0, z0, x1, z1) that the body may not cross on level floor at y.
 
         They are simplified (:func:`navloom_worlds.motion.planar_obstacles.simplify_lines`).

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from navloom import scenes
 from navloom.disk_cache import code_key, content_key
@@ -14,6 +13,7 @@ from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene import Scene
 from navloom_worlds import furniture, geometry
 from navloom_worlds import motion as space
+from navloom_worlds.geometry.arrays import F64, I32
 from navloom_worlds.geometry.mesh import CellGrid, is_procedural, scene_mesh
 from navloom_worlds.motion.inflation import FreeSpace, HeadroomFloor
 
@@ -23,9 +23,6 @@ _ROOM = ("height", "clearance")
 _METRES = (*_ROOM, "x", "z")
 _HUGE = 1e6
 """Metres that no coordinate of a scene reaches."""
-
-Ints = NDArray[np.int32]
-Floats = NDArray[np.float64]
 
 
 def scene_cache_key(scene: Scene, told: str) -> str:
@@ -54,7 +51,7 @@ def _content(scene: Scene) -> str:
     )
 
 
-def save_places(file: IO[bytes], found: FreeSpace, ranked: Ints) -> None:
+def save_places(file: IO[bytes], found: FreeSpace, ranked: I32) -> None:
     """Write the places of a field and their ranked parts as NPZ."""
     held = {name: getattr(found, name) for name in _PLACES}
     held |= {f"floor_{name}": getattr(found.floor, name) for name in _FLOOR}
@@ -63,7 +60,7 @@ def save_places(file: IO[bytes], found: FreeSpace, ranked: Ints) -> None:
     np.savez(file, grid=grid, ranked=ranked, **held)
 
 
-def load_places(file: IO[bytes]) -> tuple[FreeSpace, Ints]:
+def load_places(file: IO[bytes]) -> tuple[FreeSpace, I32]:
     """Read places written by `save_places`.
 
     Raises:
@@ -72,21 +69,18 @@ def load_places(file: IO[bytes]) -> tuple[FreeSpace, Ints]:
     """
     with np.load(file, allow_pickle=False) as parts:
         held = {name: parts[name] for name in parts.files}
-    x, z, cell, wide, deep = (float(each) for each in held.pop("grid"))
+    x, z, cell, wide, deep = (float(k) for k in held.pop("grid"))
     grid = CellGrid(x, z, cell, int(wide), int(deep))
     n, m, ranked = len(held["cell"]), len(held["floor_cell"]), held.pop("ranked")
     # Compiled code does not check bounds: no index may lead out of its tables.
-    sound = cell > 0 and all(_sound(np.array([each])) for each in (x, z, cell, wide, deep))
+    sound = cell > 0 and all(_sound(np.array([k])) for k in (x, z, cell, wide, deep))
     sound = sound and min(wide, deep) >= 0 and grid.wide * grid.deep < 2**31
     sound = sound and _within(ranked, (n,), n) and _within(held["part"], (n,), n)
     sound = sound and _within(held["beside"] + 1, (n, 4), n + 1)
     for name, count in (("cell", n), ("floor_cell", m)):
         sound = sound and _within(held[name], (count,), grid.wide * grid.deep)
         sound = sound and bool((np.diff(held[name]) >= 0).all())
-    for name, count in (
-        *((each, n) for each in _METRES),
-        *((f"floor_{each}", m) for each in _ROOM),
-    ):
+    for name, count in (*((k, n) for k in _METRES), *((f"floor_{k}", m) for k in _ROOM)):
         sound = sound and held[name].shape == (count,) and _sound(held[name])
     if not sound:
         raise ValueError("not what was written")
@@ -94,12 +88,12 @@ def load_places(file: IO[bytes]) -> tuple[FreeSpace, Ints]:
     return FreeSpace(grid, floor=floor, **{name: held[name] for name in _PLACES}), ranked
 
 
-def _within(numbers: Ints, shape: tuple[int, ...], end: int) -> bool:
+def _within(numbers: I32, shape: tuple[int, ...], end: int) -> bool:
     if numbers.dtype != np.int32 or numbers.shape != shape:
         return False
     return not numbers.size or bool(numbers.min() >= 0 and numbers.max() < end)
 
 
-def _sound(metres: Floats) -> bool:
+def _sound(metres: F64) -> bool:
     # NaN fails this comparison.
     return metres.dtype == np.float64 and bool((np.abs(metres) < _HUGE).all())

@@ -13,12 +13,10 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-Ints = NDArray[np.int32]
-Floats = NDArray[np.float64]
+from navloom_worlds.geometry.arrays import F64, I32
 
 _STAR = ((1, 0), (1, 1), (2, 1), (3, 1), (3, 2))
 """One of each kind of offset to 32 neighbours, in cells."""
@@ -44,22 +42,20 @@ class FieldPlaces:
         beside: (n, 4) int32, the neighbour place in +x, +z, -x, -z; -1 for none.
     """
 
-    along: Ints
-    across: Ints
-    x: Floats
-    z: Floats
-    lift: Floats
-    beside: Ints
+    along: I32
+    across: I32
+    x: F64
+    z: F64
+    lift: F64
+    beside: I32
 
-    def line_length(
-        self, start: int, a: tuple[float, float], end: int, b: tuple[float, float]
-    ) -> float:
+    def line_length(self, p: int, a: tuple[float, float], q: int, b: tuple[float, float]) -> float:
         """Return the length of the straight line over connected places, in cells; -1 if blocked.
 
         Args:
-            start: the place that it begins on.
+            p: the place that it begins on.
             a: where on it, in cells from the first cell's middle.
-            end: the place that it ends on.
+            q: the place that it ends on.
             b: where on it.
 
         Returns:
@@ -69,17 +65,17 @@ class FieldPlaces:
         (x, z), (u, w), ways, lift = a, b, self.ways, self.lift
         dx, dz = u - x, w - z
         flat = math.sqrt(dx * dx + dz * dz)
-        i, j = self.along[start], self.across[start]
+        i, j = self.along[p], self.across[p]
         right, down = dx > 0, dz > 0
-        left_x, left_z = abs(self.along[end] - i), abs(self.across[end] - j)
+        left_x, left_z = abs(self.along[q] - i), abs(self.across[q] - j)
         # Shares of the line at which it reaches the next column, and the next row.
         next_x = ((i + 0.5 if right else i - 0.5) - x) / dx if left_x else 2.0
         next_z = ((j + 0.5 if down else j - 0.5) - z) / dz if left_z else 2.0
         step_x = 1.0 / abs(dx) if left_x else 0.0
         step_z = 1.0 / abs(dz) if left_z else 0.0
         side_x, side_z = 0 if right else 2, 1 if down else 3
-        at, entered, middle, more = start, 0.0, 0.0, 0.0
-        none, low = len(ways) - 1, lift[start]
+        at, entered, middle, more = p, 0.0, 0.0, 0.0
+        none, low = len(ways) - 1, lift[p]
         while left_x + left_z > 0:
             if left_x and left_z and abs(next_x - next_z) < _SAME:
                 there = ways[ways[at, side_x], side_z]
@@ -103,10 +99,10 @@ class FieldPlaces:
                 more += math.sqrt(run * run + rise * rise) - run
                 low = high
             middle, at = here, there
-        return flat + more if at == end else -1.0
+        return flat + more if at == q else -1.0
 
     @cached_property
-    def ways(self) -> Ints:
+    def ways(self) -> I32:
         """Neighbours, (n + 1, 4) int32, as ``beside`` but with n for none; n has no neighbours."""
         n = len(self.beside)
         out = np.full((n + 1, 4), n, dtype=np.int32)
@@ -156,11 +152,11 @@ class GeodesicField:
         base: (n + 1 + m,) int32, the place that each is on.
     """
 
-    cells: Floats
-    via: Ints
-    x: Floats
-    z: Floats
-    base: Ints
+    cells: F64
+    via: I32
+    x: F64
+    z: F64
+    base: I32
 
 
 def compute_geodesics(places: FieldPlaces, goals: Sequence[Spot]) -> GeodesicField:
@@ -206,7 +202,7 @@ def string_pull(places: FieldPlaces, turns: Sequence[Spot]) -> list[Spot]:
     return kept
 
 
-def _joined(places: FieldPlaces, x: Floats, z: Floats, base: Ints) -> csr_array:
+def _joined(places: FieldPlaces, x: F64, z: F64, base: I32) -> csr_array:
     """Return the graph of places with the goals joined to the places around that they see."""
     n, count = len(places.along), len(base)
     rows, cols, cells = [], [], []
@@ -272,7 +268,7 @@ def _too_much() -> float:
     return total / len(turns)
 
 
-def offset_places(beside: Ints, dx: int, dz: int) -> Ints:
+def offset_places(beside: I32, dx: int, dz: int) -> I32:
     """Return the place at a straight offset from each place, -1 if a cell between is missing."""
     right, down = (0 if dx > 0 else 2), (1 if dz > 0 else 3)
     wide, deep = abs(dx), abs(dz)
@@ -292,5 +288,5 @@ def offset_places(beside: Ints, dx: int, dz: int) -> Ints:
     return here
 
 
-def _onward(beside: Ints, here: Ints, side: int) -> Ints:
+def _onward(beside: I32, here: I32, side: int) -> I32:
     return np.where(here >= 0, beside[here, side], -1).astype(np.int32)

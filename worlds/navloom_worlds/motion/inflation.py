@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import shapely
-from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
@@ -21,6 +20,7 @@ from shapely.geometry.base import BaseGeometry
 
 from navloom.scenes.bodies import LARGE, Embodiment, max_rise, outer_radius
 from navloom.scenes.scene import Point3
+from navloom_worlds.geometry.arrays import F64, I32, Bools
 from navloom_worlds.geometry.mesh import CellGrid, SceneMesh
 from navloom_worlds.geometry.semantic_ids import STAIRS
 from navloom_worlds.geometry.walkable_area import find_neighbours, place_adjacency, stack_layers
@@ -48,10 +48,6 @@ _BROAD = 400
 _ALIKE = 0.01
 """Height difference in metres within which places share a band of obstacles."""
 
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int32]
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
 class FreeSpace:
@@ -70,13 +66,13 @@ class FreeSpace:
     """
 
     grid: CellGrid
-    cell: Ints
-    x: Floats
-    z: Floats
-    height: Floats
-    beside: Ints
-    clearance: Floats
-    part: Ints
+    cell: I32
+    x: F64
+    z: F64
+    height: F64
+    beside: I32
+    clearance: F64
+    part: I32
     floor: HeadroomFloor
 
 
@@ -90,16 +86,16 @@ class HeadroomFloor:
         clearance: (m,) float64, metres to the nearest obstacle.
     """
 
-    cell: Ints
-    height: Floats
-    clearance: Floats
+    cell: I32
+    height: F64
+    clearance: F64
 
 
 @dataclass(frozen=True, eq=False)
 class _Band:
     """Places at one height that are lifted alike by what is under the body's rim."""
 
-    places: Ints
+    places: I32
     y: float
     high: float
     on_stairs: bool
@@ -156,10 +152,10 @@ def inflate_obstacles(
 def _clearances(
     obstacles: ObstacleIndex,
     floors: FloorMap,
-    floor: tuple[Ints, Floats, Bools],
+    floor: tuple[I32, F64, Bools],
     body: Embodiment,
-    of: Ints,
-) -> tuple[Floats, Floats]:
+    of: I32,
+) -> tuple[F64, F64]:
     """Return the clearance of places, and their middles (x, z) moved to where the body fits.
 
     Args:
@@ -212,18 +208,16 @@ def _kept(found: FreeSpace, free: Bools) -> FreeSpace:
     )
 
 
-def _with_room(
-    mesh: SceneMesh, floors: FloorMap, body: Embodiment
-) -> tuple[Ints, Floats, Bools, Bools]:
+def _with_room(mesh: SceneMesh, map_: FloorMap, body: Embodiment) -> tuple[I32, F64, Bools, Bools]:
     """Return floor with head room for the body, cell by cell, top down within each.
 
     Returns:
         For each its cell, its height, whether it is a tread, and whether a roof is over it.
     """
-    grid = floors.grid
-    count = len(floors.layers)
-    layers = floors.layers.reshape(count, grid.wide * grid.deep).T
-    treads = floors.stairs.reshape(count, grid.wide * grid.deep).T
+    grid = map_.grid
+    count = len(map_.layers)
+    layers = map_.layers.reshape(count, grid.wide * grid.deep).T
+    treads = map_.stairs.reshape(count, grid.wide * grid.deep).T
     over = max(body.max_step, LOW) + EPS
     # Of floors stacked as close as a slab is thick, the uppermost is stood on.
     above = np.concatenate([np.full((len(layers), 1), np.inf), layers[:, :-1]], axis=1)
@@ -254,7 +248,7 @@ def _with_room(
 
 
 def _with_seeds(
-    grid: CellGrid, cell: Ints, height: Floats, roofed: Bools, climb: float, seeds: Sequence[Point3]
+    grid: CellGrid, cell: I32, height: F64, roofed: Bools, climb: float, seeds: Sequence[Point3]
 ) -> Bools:
     """Check which places connect to those nearest to the seeds, walls ignored."""
     beside = find_neighbours(grid, cell, height, climb)
@@ -276,7 +270,7 @@ def _with_seeds(
     return np.asarray(of_home & np.isin(part, part[nearest]))
 
 
-def _left_by_walls(obstacles: ObstacleIndex, at: Floats, height: Floats, body: Embodiment) -> Ints:
+def _left_by_walls(obstacles: ObstacleIndex, at: F64, height: F64, body: Embodiment) -> I32:
     """Return the places that walls up to the body's head leave free, however it is lifted."""
     step = body.height / 2
     storey = np.round(height / step)
@@ -294,7 +288,7 @@ def _left_by_walls(obstacles: ObstacleIndex, at: Floats, height: Floats, body: E
 
 
 def _bands(
-    floors: FloorMap, cell: Ints, height: Floats, tread: Bools, body: Embodiment, of: Ints
+    floors: FloorMap, cell: I32, height: F64, tread: Bools, body: Embodiment, of: I32
 ) -> list[_Band]:
     """Group some places into bands of equal height and lift."""
     high, on_stairs = _lifted(floors, cell, height, tread, body.width / 2, of)
@@ -311,8 +305,8 @@ def _bands(
 
 
 def _lifted(
-    floors: FloorMap, cell: Ints, height: Floats, tread: Bools, radius: float, of: Ints
-) -> tuple[Floats, Bools]:
+    floors: FloorMap, cell: I32, height: F64, tread: Bools, radius: float, of: I32
+) -> tuple[F64, Bools]:
     """Return the height to which steps lift a disc at some places, and whether treads do.
 
     It computes :meth:`navloom_worlds.motion.obstacles.FloorMap.lift_height` for a disc.
@@ -352,7 +346,7 @@ def _lifted(
     return high, on_stairs
 
 
-def _uneven(floors: FloorMap, cell: Ints, height: Floats, count: int) -> Ints:
+def _uneven(floors: FloorMap, cell: I32, height: F64, count: int) -> I32:
     """Return the places with a step within ``count`` cells."""
     grid = floors.grid
     beside = find_neighbours(grid, cell, height, max(floors.stair, floors.step))
@@ -370,7 +364,7 @@ def _far(band: _Band, body: Embodiment) -> float:
 
 
 def _points(
-    obstacles: ObstacleIndex, floors: FloorMap, band: _Band, at: Floats, body: Embodiment
+    obstacles: ObstacleIndex, floors: FloorMap, band: _Band, at: F64, body: Embodiment
 ) -> KDTree | None:
     """Return sample points on all obstacles of a band's places, as a tree; None if it is empty."""
     far = _far(band, body)
@@ -397,35 +391,33 @@ def _points(
     return KDTree(points[once], compact_nodes=False, balanced_tree=False)
 
 
-def _sampled(ends: Floats) -> Floats:
+def _sampled(ends: F64) -> F64:
     """Return (n, 2) points along lines."""
     start, way = ends[:, :2], ends[:, 2:] - ends[:, :2]
     many = np.ceil(np.hypot(way[:, 0], way[:, 1]) / _SAMPLE).astype(np.int64) + 1
     line = np.repeat(np.arange(len(ends)), many)
     step = np.arange(len(line)) - np.repeat(np.cumsum(many) - many, many)
     share = step / np.maximum(many - 1, 1)[line]
-    out: Floats = start[line] + share[:, None] * way[line]
+    out: F64 = start[line] + share[:, None] * way[line]
     return out
 
 
-def query_nearest(tree: KDTree, at: Floats, most: float) -> tuple[Floats, Ints]:
+def query_nearest(tree: KDTree, at: F64, most: float) -> tuple[F64, I32]:
     """Return distance and index of the nearest tree point; infinite if none is within reach."""
     metres, which = tree.query(at, distance_upper_bound=most)
     return np.atleast_1d(np.asarray(metres)), np.atleast_1d(np.asarray(which, dtype=np.int32))
 
 
-def _cleared(
-    tree: KDTree, at: Floats, radius: float, far: float, cell: float
-) -> tuple[Floats, Floats]:
+def _cleared(tree: KDTree, at: F64, most: float, far: float, cell: float) -> tuple[F64, F64]:
     """Return each place's clearance, and its middle moved within its cell so that the body fits."""
     metres, nearest = query_nearest(tree, at, far)
     metres = np.minimum(metres, far)
-    close = np.flatnonzero((metres < radius) & (metres > radius - 0.75 * cell))
+    close = np.flatnonzero((metres < most) & (metres > most - 0.75 * cell))
     away = at[close] - tree.data[nearest[close]]
-    away *= ((radius - metres[close] + EPS / 2) / np.maximum(metres[close], EPS))[:, None]
+    away *= ((most - metres[close] + EPS / 2) / np.maximum(metres[close], EPS))[:, None]
     moved = at[close] + np.clip(away, -0.49 * cell, 0.49 * cell)
     there, _ = query_nearest(tree, moved, far)
-    better = there >= radius
+    better = there >= most
     out = at.copy()
     out[close[better]], metres[close[better]] = moved[better], there[better]
     return metres, out

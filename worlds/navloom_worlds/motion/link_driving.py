@@ -155,9 +155,8 @@ class _Drive:
         path, metres, by, self.tries = drive_stairs(self.mover, flight)
         if by:
             return self._said("blocked", path, metres, by)
-        toward = self.link.model_copy(
-            update={"a": flight.b, "b": flight.a, "point": flight.line[-1]}
-        )
+        turned = {"a": flight.b, "b": flight.a, "point": flight.line[-1]}
+        toward = self.link.model_copy(update=turned)
         found = self._sought(toward, stair_head(flight), climbs=False)
         if found.result != "passed":
             return found
@@ -223,11 +222,9 @@ class _Drive:
                     stage.block(met)
         return given_up
 
-    def _drive(self, ground: LinkFreeSpace, way: Sequence[PlannedMotion]) -> LinkResult | FloorPose:
+    def _drive(self, floor: LinkFreeSpace, way: Sequence[PlannedMotion]) -> LinkResult | FloorPose:
         """Drive a path there and back; return the result, or where the drive ended."""
-        stand = FloorPose(
-            (way[0].x, ground.height_at(way[0].x, way[0].z), way[0].z), way[0].heading
-        )
+        stand = FloorPose((way[0].x, floor.height_at(way[0].x, way[0].z), way[0].z), way[0].heading)
         if not self.mover.fits(stand):
             return stand
         path, metres = [stand], 0.0

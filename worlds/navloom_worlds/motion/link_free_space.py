@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 import shapely
-from numpy.typing import NDArray
 from scipy import ndimage
 from shapely import Point, Polygon
 from shapely.geometry.base import BaseGeometry
@@ -18,15 +17,12 @@ from navloom.errors import SceneError
 from navloom.scenes.bodies import FloorPose, Footprint
 from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene import Link, Region, Stairs
+from navloom_worlds.geometry.arrays import F64, I64, Bools
 from navloom_worlds.geometry.semantic_ids import STAIRS
 from navloom_worlds.motion.collision_motion import Mover, mover_of
 from navloom_worlds.motion.local_obstacles import floors_of
 from navloom_worlds.motion.planar_obstacles import CELL, CELL_ROUND, GridFrame, PlanarObstacles
 from navloom_worlds.motion.se2_lines import LineSpacing, SE2Lines
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 NEAR = 2.3
 """Metres from the middle of a link within which paths through it are searched."""
@@ -60,8 +56,8 @@ class RegionCore:
         count: number of headings over half a turn.
     """
 
-    places: Floats
-    headings: NDArray[np.int64]
+    places: F64
+    headings: I64
     count: int = 1
 
     def near(self, x: float, z: float, reach: float) -> RegionCore:
@@ -84,7 +80,7 @@ def stair_head(flight: Stairs) -> RegionCore:
     return _anywhere(np.array([[x, z]]))
 
 
-def _anywhere(places: Floats) -> RegionCore:
+def _anywhere(places: F64) -> RegionCore:
     """Return a core of places with any heading."""
     return RegionCore(places, np.full(len(places), -1))
 
@@ -100,13 +96,13 @@ def region_polygon(region: Region) -> Polygon:
     return Polygon(region.outline)
 
 
-def _corners(places: Floats) -> tuple[Floats, Floats]:
+def _corners(places: F64) -> tuple[F64, F64]:
     """Return the least and the greatest corner of some positions."""
     flat = places.reshape(-1, 2)
     return flat.min(axis=0), flat.max(axis=0)
 
 
-def _edges(area: Polygon) -> Floats:
+def _edges(area: Polygon) -> F64:
     at = shapely.get_coordinates(area.exterior)
     return np.concatenate([at[:-1], at[1:]], axis=1)
 
@@ -162,7 +158,7 @@ class LinkFreeSpace:
         self.lines = np.concatenate(lines)
         self.plane = PlanarObstacles(self.frame, self.lines)
 
-    def _treads_ends(self, floor: float) -> Floats:
+    def _treads_ends(self, floor: float) -> F64:
         """Return (n, 4) edges of treads that the body climbs onto, open at their sides."""
         edges = floors_of(self.mover.scene, self.mover.body).edges
         return edges[(edges[:, 4] > floor) & (edges[:, 4] < floor + _FOOT), :4]
@@ -333,7 +329,7 @@ def find_region_core(
 
 
 def _tight_core(
-    lines: Floats, shape: Footprint, area: Polygon, axis: tuple[float, float]
+    lines: F64, shape: Footprint, area: Polygon, axis: tuple[float, float]
 ) -> RegionCore:
     """Return the core with separate places for every heading."""
     rails = SE2Lines(lines, shape, area, axis, _ROOM)

@@ -10,18 +10,15 @@ from itertools import pairwise
 
 import numpy as np
 import shapely
-from numpy.typing import NDArray
 from scipy import ndimage
 from shapely import Point
 from shapely.geometry.base import BaseGeometry
 
 from navloom.scenes.bodies import FloorPose, Footprint
+from navloom_worlds.geometry.arrays import F64, I64, Bools
 from navloom_worlds.motion.link_free_space import CLOSE, HEADINGS, NEAR, LinkFreeSpace, RegionCore
 from navloom_worlds.motion.planar_obstacles import grid_distances
 from navloom_worlds.motion.se2_lines import LineSpacing, PlannedMotion, SE2Lines
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class BoxSearch:
@@ -34,12 +31,10 @@ class BoxSearch:
         grain: spacing of lines and headings.
     """
 
-    def __init__(
-        self, ground: LinkFreeSpace, lines: Floats, reach: float, grain: LineSpacing
-    ) -> None:
-        self._ground, self._lines, self._grain = ground, lines, grain
-        square = Point(*ground.gap).buffer(reach, cap_style="square")
-        self._within: BaseGeometry = shapely.intersection(ground.floor, square)
+    def __init__(self, space: LinkFreeSpace, lines: F64, far: float, grain: LineSpacing) -> None:
+        self._ground, self._lines, self._grain = space, lines, grain
+        square = Point(*space.gap).buffer(far, cap_style="square")
+        self._within: BaseGeometry = shapely.intersection(space.floor, square)
 
     def block(self, stand: FloorPose) -> None:
         """Exclude the surroundings of a pose where a drive ended."""
@@ -76,7 +71,7 @@ class BoxSearch:
             self._lines, shape, self._within, axis, self._grain, turns=turns, loosely=loosely
         )
 
-    def _ends(self, rails: SE2Lines) -> list[tuple[Ints, Floats]]:
+    def _ends(self, rails: SE2Lines) -> list[tuple[I64, F64]]:
         """Return for each core the intervals that hold places of it, and where on them."""
         x0, z0, x1, z1 = self._within.bounds
         middle, reach = ((x0 + x1) / 2, (z0 + z1) / 2), max(x1 - x0, z1 - z0) / 2
@@ -84,7 +79,7 @@ class BoxSearch:
         return [_on(rails, core, self._grain.headings) for core in cores]
 
 
-def _on(rails: SE2Lines, core: RegionCore, headings: int) -> tuple[Ints, Floats]:
+def _on(rails: SE2Lines, core: RegionCore, headings: int) -> tuple[I64, F64]:
     """Return the intervals that hold places of a core, and where on them."""
     numbers, along = [np.zeros(0, np.int64)], [np.zeros(0)]
     any_ = core.headings < 0
@@ -96,7 +91,6 @@ def _on(rails: SE2Lines, core: RegionCore, headings: int) -> tuple[Ints, Floats]
     return np.concatenate(numbers), np.concatenate(along)
 
 
-Bools = NDArray[np.bool_]
 _PLAIN, _ROUGH = LineSpacing(0.05, 2), LineSpacing(0.04, 12)
 _COARSE, _FINE = LineSpacing(0.02, HEADINGS), LineSpacing(0.005, HEADINGS)
 """Spacings of the search lines of a box: along and across, all headings, close by. The area swept
@@ -177,7 +171,7 @@ class DiscSearch:
         )
         return [self._motions(start, before) for start in picked]
 
-    def _motions(self, start: int, before: Ints) -> list[PlannedMotion]:
+    def _motions(self, start: int, before: I64) -> list[PlannedMotion]:
         """Return the path from a place to the goals, straight runs as one motion."""
         way = [start]
         while before[way[-1]] >= 0:
@@ -201,7 +195,7 @@ def _joined(free: Bools, ends: Sequence[Bools]) -> bool:
     return bool((held[0] & held[1])[1:].any())
 
 
-def _goes_on(a: Floats, b: Floats, c: Floats) -> bool:
+def _goes_on(a: F64, b: F64, c: F64) -> bool:
     """Check whether c lies straight ahead of b as seen from a."""
     d, e = b - a, c - b
     return bool(abs(d[0] * e[1] - d[1] * e[0]) < 1e-9 and d @ e > 0)

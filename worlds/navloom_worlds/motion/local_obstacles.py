@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from navloom.errors import SceneError
 from navloom.scenes.bodies import (
@@ -20,6 +19,7 @@ from navloom.scenes.bodies import (
 )
 from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene import Point3, Scene
+from navloom_worlds.geometry.arrays import F64, I32, I64
 from navloom_worlds.geometry.semantic_ids import FLOOR, STAIRS, WALL, owner_name
 from navloom_worlds.motion import sweep
 from navloom_worlds.motion.collision_mesh import body_mesh, structure_mesh
@@ -78,7 +78,7 @@ class ObstacleTile:
     lines: ObstacleLines
     first: tuple[int, int]
     heights: list[list[float | None]]
-    steps: NDArray[np.float64]
+    steps: F64
     top: float
     at: tuple[float, float, float]
 
@@ -362,9 +362,7 @@ class CollisionWorld:
             self._tiles[key] = near
         return near
 
-    def _risers(
-        self, faces: NDArray[np.int64], owners: NDArray[np.int32], y: float
-    ) -> NDArray[np.int32]:
+    def _risers(self, faces: I64, owners: I32, y: float) -> I32:
         """Return the owners of faces, with low built faces marked as `STEP` instead of wall."""
         built = (owners == WALL) | (owners == FLOOR)
         return np.where(built & (self._obstacles.top(faces) <= y + _RISER), STEP, owners)

@@ -26,11 +26,10 @@ from scipy.sparse.csgraph import connected_components
 from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment, FloorPose, Footprint, Others, footprint_of
 from navloom.scenes.distances import wrap_angle
+from navloom_worlds.geometry.arrays import F32, F64, I32, I64, Bools
 from navloom_worlds.geometry.mesh import CellGrid, SceneMesh, cast_columns, grid_over
 from navloom_worlds.geometry.semantic_ids import CEILING, STAIRS, door_owner
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 _HASH_CELL = 0.5
 _SAME = 1e4
 """Inverse of the metres within which two lines are one."""
@@ -54,16 +53,16 @@ class ObstacleLines:
         owners: (n,) owner of each.
     """
 
-    ends: Floats
-    owners: Ints
+    ends: F64
+    owners: I32
 
     @cached_property
-    def low(self) -> Floats:
+    def low(self) -> F64:
         """(2, n) least x and z of each line."""
         return np.minimum(self.ends[:, :2], self.ends[:, 2:]).T.copy()
 
     @cached_property
-    def high(self) -> Floats:
+    def high(self) -> F64:
         """(2, n) greatest x and z of each line."""
         return np.maximum(self.ends[:, :2], self.ends[:, 2:]).T.copy()
 
@@ -86,11 +85,11 @@ class ObstacleIndex:
         extent = self._high.max(axis=0)[[0, 2]] - self._first
         self._cell = max(_HASH_CELL, float(extent.max()) / _MOST)
         self._wide, self._deep = (int(each / self._cell) + 1 for each in extent)
-        self._start: NDArray[np.int64]
-        self._held: Ints
+        self._start: I64
+        self._held: I32
         self._start, self._held = self._hashed()
 
-    def _hashed(self) -> tuple[NDArray[np.int64], Ints]:
+    def _hashed(self) -> tuple[I64, I32]:
         low = ((self._low[:, [0, 2]] - self._first) / self._cell).astype(np.int64)
         high = ((self._high[:, [0, 2]] - self._first) / self._cell).astype(np.int64)
         wide = high - low + 1
@@ -104,7 +103,7 @@ class ObstacleIndex:
         start = np.searchsorted(cell[order], np.arange(self._wide * self._deep + 1))
         return start, faces[order]
 
-    def within(self, x0: float, z0: float, x1: float, z1: float) -> NDArray[np.int64]:
+    def within(self, x0: float, z0: float, x1: float, z1: float) -> I64:
         """Return the triangles that may lie over a rectangle of the ground plane."""
         first, cell = self._first, self._cell
         i0, i1 = (int((x - first[0]) // cell) for x in (x0, x1))
@@ -120,7 +119,7 @@ class ObstacleIndex:
         faces = each[np.append(True, each[1:] != each[:-1])[: len(each)]]
         low, high = self._low[faces], self._high[faces]
         over = (low[:, 0] <= x1) & (high[:, 0] >= x0) & (low[:, 2] <= z1) & (high[:, 2] >= z0)
-        found: NDArray[np.int64] = faces[over]
+        found: I64 = faces[over]
         return found
 
     def over(self, x: float, y: float, z: float) -> tuple[int, float]:
@@ -143,18 +142,16 @@ class ObstacleIndex:
         first = int(heights.argmin())
         return int(faces[found[first]]), float(heights[first])
 
-    def owners(self, faces: NDArray[np.int64]) -> Ints:
+    def owners(self, faces: I64) -> I32:
         """Return the owners of triangles."""
         return self._owners[faces]
 
-    def top(self, faces: NDArray[np.int64]) -> Floats:
+    def top(self, faces: I64) -> F64:
         """Return the greatest y of triangles."""
-        top: Floats = self._high[faces, 1]
+        top: F64 = self._high[faces, 1]
         return top
 
-    def lines(
-        self, faces: NDArray[np.int64], low: Floats, high: float, owners: Ints
-    ) -> ObstacleLines:
+    def lines(self, faces: I64, low: F64, high: float, owners: I32) -> ObstacleLines:
         """Return the lines of triangles cut to a band of heights, each line once.
 
         Args:
@@ -166,21 +163,19 @@ class ObstacleIndex:
         ends, of = self._cut(faces, low, high)
         return _distinct(ends, owners[of])
 
-    def cut(self, faces: NDArray[np.int64], low: Floats, high: float) -> Floats:
+    def cut(self, faces: I64, low: F64, high: float) -> F64:
         """Return the ends (n, 4) of such lines, with duplicates."""
         return self._cut(faces, low, high)[0]
 
-    def _cut(
-        self, faces: NDArray[np.int64], low: Floats, high: float
-    ) -> tuple[Floats, NDArray[np.int64]]:
+    def _cut(self, which: I64, low: F64, high: float) -> tuple[F64, I64]:
         """Return the ends of lines, and the index of the face of each."""
-        of = np.flatnonzero((self._high[faces, 1] > low) & (self._low[faces, 1] < high))
-        faces, low = faces[of], low[of]
-        corners = self._corners[faces]
-        top = np.full(len(faces), high)
-        found: list[Floats] = []
-        whose: list[NDArray[np.int64]] = []
-        crossings: dict[str, list[tuple[Floats, NDArray[np.bool_]]]] = {"low": [], "high": []}
+        of = np.flatnonzero((self._high[which, 1] > low) & (self._low[which, 1] < high))
+        which, low = which[of], low[of]
+        corners = self._corners[which]
+        top = np.full(len(which), high)
+        found: list[F64] = []
+        whose: list[I64] = []
+        crossings: dict[str, list[tuple[F64, Bools]]] = {"low": [], "high": []}
         for a, b in ((0, 1), (1, 2), (2, 0)):
             p, q = corners[:, a], corners[:, b]
             rise = q[:, 1] - p[:, 1]
@@ -213,12 +208,11 @@ class ObstacleIndex:
         return np.concatenate(found), np.concatenate(whose)
 
 
-def _distinct(ends: Floats, owners: Ints) -> ObstacleLines:
+def _distinct(ends: F64, owners: I32) -> ObstacleLines:
     """Return each line once, without lines that are mere points."""
     whole = np.round(ends * _SAME).astype(np.int64)
-    turned = (whole[:, 0] > whole[:, 2]) | (
-        (whole[:, 0] == whole[:, 2]) & (whole[:, 1] > whole[:, 3])
-    )
+    x0, z0, x1, z1 = whole.T
+    turned = (x0 > x1) | ((x0 == x1) & (z0 > z1))
     whole = np.where(turned[:, None], whole[:, [2, 3, 0, 1]], whole)
     # Four numbers hashed to one, since rows compare slowly; collisions in 2**64 are negligible.
     key = (whole.astype(np.uint64) * _MIXED).sum(axis=1, dtype=np.uint64)
@@ -261,7 +255,7 @@ def rotate_pose(pose: BodyPose, pivot: tuple[float, float], angle: float) -> Bod
     return BodyPose(x, z, pose.heading + angle, pose.y)
 
 
-def body_outline(body: Embodiment, stand: FloorPose) -> NDArray[np.float64]:
+def body_outline(body: Embodiment, stand: FloorPose) -> F64:
     """Return the sides of another body's footprint; a polygon around it for a disc."""
     shape = footprint_of(body)
     x, _, z = stand.position
@@ -308,8 +302,6 @@ def check_finite(**values: float) -> None:
             raise SceneError(f"{name}: expected a number, found {value}.")
 
 
-Indices = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 _FLOOR_CELL = 0.05
 EPS = 1e-3
 """Metres of height within which two heights are the same."""
@@ -336,9 +328,9 @@ class FloorMap:
     """
 
     grid: CellGrid
-    layers: NDArray[np.float32]
+    layers: F32
     stairs: Bools
-    edges: Floats
+    edges: F64
     step: float
     stair: float
 
@@ -377,7 +369,7 @@ class FloorMap:
 
     def around(
         self, x0: float, z0: float, x1: float, z1: float, y: float
-    ) -> tuple[tuple[int, int], list[list[float | None]], Floats | None]:
+    ) -> tuple[tuple[int, int], list[list[float | None]], F64 | None]:
         """Return the floor over a rectangle for a body that stands at a height.
 
         Returns:
@@ -406,13 +398,11 @@ class FloorMap:
         climb = self.stair if treads.any() else self.step
         held = (within & treads) | (other & (layers > y) & (layers <= self._top(above, y, climb)))
         _, i, j = np.nonzero(held)
-        x, z = (
-            self.grid.x + self.grid.cell * (i + first[0]),
-            self.grid.z + self.grid.cell * (j + first[1]),
-        )
+        x = self.grid.x + self.grid.cell * (i + first[0])
+        z = self.grid.z + self.grid.cell * (j + first[1])
         return first, heights, np.stack([x, z, layers[held], treads[held]])
 
-    def lift_height(self, shape: Footprint, steps: Floats, pose: BodyPose) -> tuple[float, bool]:
+    def lift_height(self, shape: Footprint, steps: F64, pose: BodyPose) -> tuple[float, bool]:
         """Return the height to which steps lift a body, and whether it is on stairs.
 
         Args:
@@ -438,7 +428,7 @@ class FloorMap:
         return self._top(heights[heights > pose.y], pose.y, climb), on_stairs
 
     @staticmethod
-    def _top(heights: Floats, y: float, climb: float) -> float:
+    def _top(heights: F64, y: float, climb: float) -> float:
         """Return the height reached from y by rises of at most ``climb`` each."""
         for height in sorted(set(heights.tolist())):
             if height > y + climb + EPS:
@@ -469,9 +459,7 @@ def surface_columns(mesh: SceneMesh) -> SurfaceColumns:
     return SurfaceColumns(mesh, grid, _columns(mesh.without(mesh.owners == CEILING), grid))
 
 
-def _columns(
-    mesh: SceneMesh, grid: CellGrid, cells: NDArray[np.int32] | None = None
-) -> tuple[NDArray[Any], ...]:
+def _columns(mesh: SceneMesh, grid: CellGrid, cells: I32 | None = None) -> tuple[NDArray[Any], ...]:
     found = cast_columns(mesh, grid, cells)
     whose = mesh.owners[found.face]
     return found.cell.astype(np.int64), found.height, found.slope, found.room, whose
@@ -542,31 +530,31 @@ def build_floor_map(ground: FloorLevels, *, step: float, stair: float) -> FloorM
 class _LevelPlaces:
     """Level surface places, by cell and from top down, with lookup by cell and height."""
 
-    def __init__(self, grid: CellGrid, cell: Indices, height: Floats, tread: Bools) -> None:
+    def __init__(self, grid: CellGrid, cell: I64, height: F64, tread: Bools) -> None:
         self.grid, self.cell, self.height, self.tread = grid, cell, height, tread
-        self._beside: dict[tuple[int, int], tuple[Indices, Floats]] = {}
+        self._beside: dict[tuple[int, int], tuple[I64, F64]] = {}
 
-    def beside(self, side: tuple[int, int]) -> Indices:
+    def beside(self, side: tuple[int, int]) -> I64:
         """Return (n,) the neighbour cell of each place on one side; -1 off the grid."""
         i, j = self.cell // self.grid.deep + side[0], self.cell % self.grid.deep + side[1]
         inside = (i >= 0) & (i < self.grid.wide) & (j >= 0) & (j < self.grid.deep)
         return np.where(inside, i * self.grid.deep + j, -1)
 
-    def next_to(self, side: tuple[int, int]) -> tuple[Indices, Floats]:
+    def next_to(self, side: tuple[int, int]) -> tuple[I64, F64]:
         """Return (n,) the neighbour place nearest in height on one side, and the difference."""
         if side not in self._beside:
             everywhere = self.among(np.ones(len(self.cell), dtype=np.bool_))
             self._beside[side] = self.near(self.beside(side), everywhere)
         return self._beside[side]
 
-    def among(self, of: Bools) -> tuple[Indices, Indices]:
+    def among(self, of: Bools) -> tuple[I64, I64]:
         """Return some places prepared for :meth:`near`: indices, and the first of each cell."""
         those = np.flatnonzero(of)
         many = np.bincount(self.cell[those], minlength=self.grid.wide * self.grid.deep)
         # Cell -1 means no cell and indexes the last, empty entry.
         return those, np.append(np.append(0, np.cumsum(many)), len(those))
 
-    def near(self, cell: Indices, among: tuple[Indices, Indices]) -> tuple[Indices, Floats]:
+    def near(self, cell: I64, among: tuple[I64, I64]) -> tuple[I64, F64]:
         """Return (n,) the place in a cell nearest in height among some, and the difference.
 
         The place is -1 if there is none.
@@ -607,7 +595,7 @@ class _LevelPlaces:
         broad: Bools = (wide | (large & (np.bincount(label, between) > 0)))[label]
         return broad
 
-    def edges(self, of: Bools, step: float, stair: float, mesh: SceneMesh) -> Floats:
+    def edges(self, of: Bools, step: float, stair: float, mesh: SceneMesh) -> F64:
         """Return (n, 5) edges where a body would fall, or leave the grid."""
         treads = self.among(self.tread)
         found = []
@@ -636,9 +624,7 @@ class _LevelPlaces:
         return np.concatenate(found) if found else np.zeros((0, 5))
 
 
-def _layered(
-    grid: CellGrid, cell: Indices, height: Floats, tread: Bools
-) -> tuple[NDArray[np.float32], Bools]:
+def _layered(grid: CellGrid, cell: I64, height: F64, tread: Bools) -> tuple[F32, Bools]:
     first = np.searchsorted(cell, np.arange(grid.wide * grid.deep))
     depth = np.arange(len(cell)) - first[cell] if len(cell) else cell
     many = int(depth.max(initial=-1)) + 1

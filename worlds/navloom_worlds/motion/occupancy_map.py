@@ -13,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 import yaml
-from numpy.typing import NDArray
 from scipy.ndimage import binary_dilation, binary_fill_holes
 
 from navloom.errors import SceneError
 from navloom.scenes.plan_sheet import PlanSheet, draw_plan
 from navloom.scenes.plan_svg import TopDownImage
 from navloom.scenes.scene import Scene
+from navloom_worlds.geometry.arrays import U8
 from navloom_worlds.motion.body_field import BodyField
 
 UNKNOWN, OCCUPIED, NARROW, APART, REACHED = range(5)
@@ -34,7 +34,7 @@ _COLOURS = np.array(
     dtype=np.uint8,
 )
 _PGM = np.array([205, 0, 254, 254, 254], dtype=np.uint8)
-_Cells = NDArray[np.uint8]
+_Cells = U8
 
 
 @dataclass(frozen=True, eq=False)

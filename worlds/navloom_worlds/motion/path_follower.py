@@ -135,12 +135,10 @@ class PathFollower:
         found += moved.bumps
         return left if stuck or moved.bumps else spent
 
-    def back(
-        self, metres: float, seconds: float, others: Others = NOBODY
-    ) -> tuple[BodyContact, ...]:
+    def back(self, far: float, seconds: float, others: Others = NOBODY) -> tuple[BodyContact, ...]:
         """Drive straight back, limited by the distance and by speed times seconds."""
         self._clock += seconds
-        most = min(metres, self.mover.body.speed * self.speed * seconds)
+        most = min(far, self.mover.body.speed * self.speed * seconds)
         moved = self.mover.forward(self.stand, -most, others=others)
         self.stand, self.metres = moved.stand, self.metres + moved.metres
         return self._kept(list(moved.bumps))

@@ -13,19 +13,16 @@ from functools import cached_property
 
 import numpy as np
 import shapely
-from numpy.typing import NDArray
 from scipy import ndimage
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from navloom.scenes.bodies import Footprint
+from navloom_worlds.geometry.arrays import F64, I64, Bools
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
-Stretches = tuple[Ints, Floats, Floats]
+Stretches = tuple[I64, F64, F64]
 """Rows of a grid, with the start and the end of an interval on each, in metres."""
-Sums = tuple[Floats, tuple[Floats, ...]]
+Sums = tuple[F64, tuple[F64, ...]]
 """Minkowski sums of segments: their centres (n, 2), and half of each segment (n, 2)."""
 
 CELL, CELL_ROUND = 0.05, 0.025
@@ -69,22 +66,22 @@ class GridFrame:
         """Unit vector of the second axis."""
         return -self.along[1], self.along[0]
 
-    def inside(self, lines: Floats) -> Floats:
+    def inside(self, lines: F64) -> F64:
         """Return lines (n, 4) in metres along the grid's axes."""
         return np.concatenate([self.own(lines[:, :2]), self.own(lines[:, 2:])], axis=1)
 
-    def own(self, places: Floats) -> Floats:
+    def own(self, places: F64) -> F64:
         """Return positions (n, 2) in metres along the grid's axes."""
         x, z = places[:, 0] - self.at[0], places[:, 1] - self.at[1]
         (u, w), (p, q) = self.along, self.aside
         return np.stack([x * u + z * w, x * p + z * q], axis=1)
 
     @cached_property
-    def places(self) -> Floats:
+    def places(self) -> F64:
         """Positions of the grid places, (wide, deep, 2) as (x, z)."""
         i, j = np.meshgrid(np.arange(self.wide), np.arange(self.deep), indexing="ij")
         along, aside = np.array(self.along), np.array(self.aside)
-        out: Floats = np.array(self.at) + self.cell * (i[..., None] * along + j[..., None] * aside)
+        out: F64 = np.array(self.at) + self.cell * (i[..., None] * along + j[..., None] * aside)
         return out
 
     def place(self, x: float, z: float) -> tuple[int, int]:
@@ -106,7 +103,7 @@ class PlanarObstacles:
         frame: as given; so is ``lines``.
     """
 
-    def __init__(self, frame: GridFrame, lines: Floats) -> None:
+    def __init__(self, frame: GridFrame, lines: F64) -> None:
         self.frame = frame
         self.lines = lines
         self._lines = frame.inside(lines)
@@ -147,7 +144,7 @@ class PlanarObstacles:
         return _clear(taken)
 
 
-def simplify_lines(lines: Floats) -> Floats:
+def simplify_lines(lines: F64) -> F64:
     """Return the fewest lines (n, 4) that leave the same space free outside the items.
 
     Connected lines that cover their whole convex hull are of one item. The sides of the hull take
@@ -174,14 +171,14 @@ def simplify_lines(lines: Floats) -> Floats:
     left = lines[~solid[of]]
     tree = shapely.STRtree(hulls[solid])
     within = tree.query(shapely.linestrings(left.reshape(-1, 2, 2)), predicate="covered_by")[0]
-    found: Floats = np.concatenate([np.delete(left, within, axis=0), sides[solid[whose]]])
+    found: F64 = np.concatenate([np.delete(left, within, axis=0), sides[solid[whose]]])
     return found
 
 
-def _on_sides(lines: Floats, of: Ints, sides: Floats, whose: Ints) -> Ints:
+def _on_sides(lines: F64, of: I64, sides: F64, whose: I64) -> I64:
     """Return the hull side (m, 4) that each line (n, 4) lies on; -1 for none."""
 
-    def key(number: Ints, way: Floats) -> Floats:
+    def key(number: I64, way: F64) -> F64:
         """Return a sort key of hull number and direction over half a turn."""
         angle = np.arctan2(way[:, 1], way[:, 0]) % math.pi
         return np.asarray(4.0 * number + np.where(angle > math.pi - _ALIKE / 2, 0.0, angle))
@@ -203,7 +200,7 @@ def _on_sides(lines: Floats, of: Ints, sides: Floats, whose: Ints) -> Ints:
     return out
 
 
-def _drawn(lines: Floats, shape: tuple[int, ...]) -> tuple[Ints, Ints, Ints]:
+def _drawn(lines: F64, shape: tuple[int, ...]) -> tuple[I64, I64, I64]:
     """Rasterise lines (n, 4): return the grid places that they cross, and the line of each."""
     a, b = lines[:, :2], lines[:, 2:]
     count = np.ceil(np.abs(b - a).max(axis=1) * 1.5).astype(np.int64) + 1
@@ -220,7 +217,7 @@ def padded_half_sizes(shape: Footprint) -> tuple[float, float]:
     return shape.ahead + _KEPT, shape.aside + _KEPT
 
 
-def minkowski_box(lines: Floats, shape: Footprint, step: tuple[float, float]) -> Sums:
+def minkowski_box(lines: F64, shape: Footprint, step: tuple[float, float]) -> Sums:
     """Return the Minkowski sums of lines (n, 4) along a grid's axes and a box at a heading.
 
     Args:
@@ -236,7 +233,7 @@ def minkowski_box(lines: Floats, shape: Footprint, step: tuple[float, float]) ->
     return (a + b) / 2, ((b - a) / 2, *sides)
 
 
-def minkowski_corners(lines: Floats, shape: Footprint, angle: float, turned: float) -> Sums:
+def minkowski_corners(lines: F64, shape: Footprint, angle: float, turned: float) -> Sums:
     """Return the sums of lines and the corners of a box that turns between two angles.
 
     Corners may sweep over corners of items that are clear of the box before and after.
@@ -256,35 +253,33 @@ def minkowski_corners(lines: Floats, shape: Footprint, angle: float, turned: flo
     return middles.reshape(-1, 2), (np.tile((b - a) / 2, (4, 1)), chords)
 
 
-def _rows_of(middle: Floats, half: Floats, frame: GridFrame) -> tuple[Ints, Ints]:
+def _rows_of(middle: F64, half: F64, frame: GridFrame) -> tuple[I64, I64]:
     """Return which sums reach which rows of the grid: sum indices, and rows."""
     first = np.clip(np.ceil((middle - half) / frame.cell), 0, frame.wide).astype(np.int64)
     last = np.clip(np.floor((middle + half) / frame.cell), -1, frame.wide - 1).astype(np.int64)
     return expand_ranges(first, last + 1)
 
 
-def expand_ranges(first: Ints, last: Ints) -> tuple[Ints, Ints]:
+def expand_ranges(first: I64, last: I64) -> tuple[I64, I64]:
     """Return the integers from each ``first`` up to its ``last``, with the index of the range."""
     count = np.maximum(last - first, 0)
     which = np.repeat(np.arange(len(count)), count)
     return which, np.arange(len(which)) - np.repeat(np.cumsum(count) - count - first, count)
 
 
-def _rounds(middles: Floats, radius: float, frame: GridFrame) -> Stretches:
+def _rounds(middles: F64, radius: float, frame: GridFrame) -> Stretches:
     """Return discs around points as rows of the grid with the interval on each."""
     which, row = _rows_of(middles[:, 0], np.full(len(middles), radius), frame)
     half = np.sqrt(np.maximum(radius * radius - (row * frame.cell - middles[which, 0]) ** 2, 0))
     return row, middles[which, 1] - half, middles[which, 1] + half
 
 
-def row_intervals(
-    sums: Sums, frame: GridFrame, pairs: tuple[Ints, Ints] | None = None
-) -> Stretches:
+def row_intervals(sums: Sums, grid: GridFrame, pairs: tuple[I64, I64] | None = None) -> Stretches:
     """Return rows of a grid, with the interval that each Minkowski sum covers on each.
 
     Args:
         sums: the Minkowski sums.
-        frame: the grid.
+        grid: the grid.
         pairs: (n,) indices of sums and (n,) rows to compute; all that they reach by default.
 
     A sum is convex. The upper end on a row is the lowest of the lines along its upper sides, each
@@ -296,8 +291,8 @@ def row_intervals(
     over, up = np.maximum(half[..., 0], THIN), half[..., 1]
     rises, most = up / over, 2 * over
     wide = over.sum(axis=0)
-    which, row = _rows_of(middles[:, 0], wide, frame) if pairs is None else pairs
-    spent = row * frame.cell - (middles[:, 0] - wide)[which]
+    which, row = _rows_of(middles[:, 0], wide, grid) if pairs is None else pairs
+    spent = row * grid.cell - (middles[:, 0] - wide)[which]
     base = middles[:, 1] - up.sum(axis=0)
     low, high = np.full(len(row), -np.inf), np.full(len(row), np.inf)
     for rise, across in zip(rises, over, strict=True):
@@ -311,7 +306,7 @@ def row_intervals(
     return row, low, high
 
 
-def _clear_of_ends(spent: Floats, wide: Floats, rise: Floats, up: Floats) -> bool:
+def _clear_of_ends(spent: F64, wide: F64, rise: F64, up: F64) -> bool:
     """Check whether a segment across the rows bounds nothing: all rows are off its ends."""
     if not len(spent):
         return True
@@ -319,7 +314,7 @@ def _clear_of_ends(spent: Floats, wide: Floats, rise: Floats, up: Floats) -> boo
     return bool(off * abs(float(rise[0])) > 8 * float(np.abs(up).sum(axis=0).max()) + 1)
 
 
-def _mark(taken: Ints, row: Ints, low: Floats, high: Floats, frame: GridFrame) -> None:
+def _mark(taken: I64, row: I64, low: F64, high: F64, frame: GridFrame) -> None:
     """Count intervals of rows."""
     first = np.maximum(np.ceil(low / frame.cell), 0).astype(np.int64)
     last = np.minimum(np.floor(high / frame.cell), frame.deep - 1).astype(np.int64) + 1
@@ -330,13 +325,13 @@ def _mark(taken: Ints, row: Ints, low: Floats, high: Floats, frame: GridFrame) -
     flat -= np.bincount(row + last, minlength=flat.size)
 
 
-def _clear(taken: Ints) -> Bools:
+def _clear(taken: I64) -> Bools:
     """Return where nothing was counted."""
     free: Bools = np.cumsum(taken, axis=1)[:, :-1] == 0
     return free
 
 
-def grid_distances(free: Bools, goals: Bools) -> tuple[Floats, Ints]:
+def grid_distances(free: Bools, goals: Bools) -> tuple[F64, I64]:
     """Return the distance of every free grid place to the nearest goal, and its predecessor.
 
     Args:

@@ -16,7 +16,6 @@ from itertools import pairwise
 
 import numpy as np
 import shapely
-from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 from shapely import Polygon
@@ -24,6 +23,7 @@ from shapely.geometry.base import BaseGeometry
 
 from navloom.scenes.bodies import FloorPose, Footprint, MotionResult
 from navloom.scenes.distances import turn_between
+from navloom_worlds.geometry.arrays import F64, I64
 from navloom_worlds.motion.collision_motion import Mover
 from navloom_worlds.motion.planar_obstacles import (
     THIN,
@@ -91,38 +91,36 @@ _HAIR = 1e-6
 
 
 def free_intervals(
-    frame: GridFrame, lines: Floats, edges: Floats, shape: Footprint, turn: float, *, turns: bool
+    grid: GridFrame, lines: F64, edges: F64, box: Footprint, turn: float, *, turns: bool
 ) -> tuple[Stretches, Stretches]:
     """Return the intervals where a box along the rows is free, and those where it may turn.
 
     Args:
-        frame: the grid; rails are its rows.
+        grid: the grid; rails are its rows.
         lines: (n, 4) obstacle lines, (x, z) metres.
         edges: (m, 4) edges of the floor where its middle may be.
-        shape: the box.
+        box: the box.
         turn: radians to the next heading.
         turns: whether it can turn at all.
     """
-    own = frame.inside(lines)
-    outside = _outside(edges, frame)
-    taken = _union([_ahead(own, shape, frame), outside])
+    own = grid.inside(lines)
+    outside = _outside(edges, grid)
+    taken = _union([_ahead(own, box, grid), outside])
     free = _between(taken)
     if not turns or not len(free[0]):
         return free, (free[0][:0], free[1][:0], free[2][:0])
-    more = (
-        row_intervals(each, frame, _near(each, frame, free)) for each in _turned(own, shape, turn)
-    )
+    more = (row_intervals(each, grid, _near(each, grid, free)) for each in _turned(own, box, turn))
     return free, _between(_union([taken, *more]))
 
 
-def _turned(own: Floats, shape: Footprint, turn: float) -> tuple[Sums, Sums]:
+def _turned(own: F64, shape: Footprint, turn: float) -> tuple[Sums, Sums]:
     """Return what lines block at the next heading, and for the corners during the turn to it."""
     quarter = math.pi / 2
     ahead = -math.sin(turn), math.cos(turn)
     return minkowski_box(own, shape, ahead), minkowski_corners(own, shape, quarter, quarter + turn)
 
 
-def _ahead(own: Floats, shape: Footprint, frame: GridFrame) -> Stretches:
+def _ahead(own: F64, shape: Footprint, frame: GridFrame) -> Stretches:
     """Return the intervals that lines block on the rows for a box that faces along them.
 
     That is the part of each line within the box's width of the row, extended by half the box's
@@ -144,17 +142,15 @@ def _ahead(own: Floats, shape: Footprint, frame: GridFrame) -> Stretches:
     cells = int((float(most.max()) - ahead - base) / ahead) + 2
     spans = _Spans(cells, rows, int(np.max(past - whole, initial=1)))
     spans.add(((low - base) / ahead).astype(np.int64), whole, past, low, high)
-    which, row = (
+    on, row = (
         np.concatenate(each)
         for each in zip(expand_ranges(begin, whole), expand_ranges(past, end), strict=True)
     )
     left, right = row * cell - aside, row * cell + aside
-    met = (x0[which] <= right) & (x1[which] >= left)
-    which, row, left, right = which[met], row[met], left[met], right[met]
+    met = (x0[on] <= right) & (x1[on] >= left)
+    on, row, left, right = on[met], row[met], left[met], right[met]
     rise = (y1 - y0) / np.maximum(x1 - x0, THIN)
-    x0, y0, x1, y1, rise, least, most = (
-        each[which] for each in (x0, y0, x1, y1, rise, least, most)
-    )
+    x0, y0, x1, y1, rise, least, most = (each[on] for each in (x0, y0, x1, y1, rise, least, most))
     one, other = y0 + (left - x0) * rise, y0 + (right - x0) * rise
     first = np.where(x0 >= left, y0, np.minimum(np.maximum(one, least), most))
     last = np.where(x1 <= right, y1, np.minimum(np.maximum(other, least), most))
@@ -174,7 +170,7 @@ class _Spans:
         self._low = np.full((levels, cells, rows), np.inf)
         self._high = np.full((levels, cells, rows), -np.inf)
 
-    def add(self, cell: Ints, first: Ints, past: Ints, low: Floats, high: Floats) -> None:
+    def add(self, cell: I64, first: I64, past: I64, low: F64, high: F64) -> None:
         """Add (n,) spans over the rows from ``first`` up to ``past``; empty runs are ignored."""
         many = past - first
         level = np.frexp(np.maximum(many, 1).astype(np.float64))[1] - 1
@@ -196,7 +192,7 @@ class _Spans:
         return row, self._low[0][cell, row], self._high[0][cell, row]
 
 
-def _near(sums: Sums, frame: GridFrame, free: Stretches) -> tuple[Ints, Ints]:
+def _near(sums: Sums, frame: GridFrame, free: Stretches) -> tuple[I64, I64]:
     """Return which sums may touch free intervals on which rows: sum indices, and rows.
 
     The test is coarse: by blocks of rows, and by cells along them.
@@ -250,16 +246,15 @@ def _between(taken: Stretches) -> Stretches:
     return row[1:][free], high[:-1][free], low[1:][free]
 
 
-def floor_edges(floor: BaseGeometry) -> Floats:
+def floor_edges(floor: BaseGeometry) -> F64:
     """Return (n, 4) the boundary segments of a floor, including those of holes."""
-    rings = shapely.get_rings(
-        [each for each in shapely.get_parts(floor) if isinstance(each, Polygon)]
-    )
+    parts = [each for each in shapely.get_parts(floor) if isinstance(each, Polygon)]
+    rings = shapely.get_rings(parts)
     runs = [shapely.get_coordinates(ring) for ring in rings]
     return np.concatenate([np.zeros((0, 4)), *(np.hstack([at[:-1], at[1:]]) for at in runs)])
 
 
-def _outside(edges: Floats, frame: GridFrame) -> Stretches:
+def _outside(edges: F64, frame: GridFrame) -> Stretches:
     """Return the intervals of each row that lie outside a floor with edges (n, 4)."""
     own = frame.inside(edges)
     rows = np.arange(frame.wide)
@@ -274,9 +269,6 @@ def _outside(edges: Floats, frame: GridFrame) -> Stretches:
     row, met = row[order], met[order]
     return row[::2], met[::2], met[1::2]
 
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _STAIR = 0.01
 """Least length in metres of a move back and forth that shifts the box sideways."""
@@ -316,7 +308,7 @@ class SE2Lines:
 
     def __init__(
         self,
-        lines: Floats,
+        lines: F64,
         shape: Footprint,
         within: BaseGeometry,
         axis: tuple[float, float],
@@ -361,7 +353,7 @@ class SE2Lines:
         return self._angle + k * self._grain.turn + math.pi / 2
 
     @cached_property
-    def _joints(self) -> tuple[Ints, Ints, Floats, Floats]:
+    def _joints(self) -> tuple[I64, I64, F64, F64]:
         """Connected pairs of intervals by index, with the connecting interval on the first.
 
         Pairs are sorted, each there once.
@@ -375,7 +367,7 @@ class SE2Lines:
         _, first = np.unique(one * len(self.row) + other, return_index=True)
         return one[first], other[first], low[first], high[first]
 
-    def _beside(self, k: int) -> tuple[Ints, Ints, Floats, Floats]:
+    def _beside(self, k: int) -> tuple[I64, I64, F64, F64]:
         """Return neighbouring interval pairs of a heading where the box may turn to the next."""
         row, low, high = self._turning[k]
         next_ = (row + 1) * FAR
@@ -390,7 +382,7 @@ class SE2Lines:
         held = (one >= 0) & (two >= 0)
         return one[held], two[held], from_[held], to[held]
 
-    def _crossed(self, k: int) -> tuple[Ints, Ints, Floats, Floats]:
+    def _crossed(self, k: int) -> tuple[I64, I64, F64, F64]:
         """Return intervals of a heading that cross some of the next where the box may turn."""
         grain = self._grain
         row, low, high = self._turning[k]
@@ -412,7 +404,7 @@ class SE2Lines:
         held = (one >= 0) & (two >= 0)
         return one[held], two[held], along[held], along[held]
 
-    def _holding(self, k: int, row: Ints, along: Floats) -> Ints:
+    def _holding(self, k: int, row: I64, along: F64) -> I64:
         """Return the index of the interval of a heading at each rail position; -1 for none."""
         mine = slice(self._first[k], self._first[k + 1])
         if mine.start == mine.stop:
@@ -433,18 +425,18 @@ class SE2Lines:
         return coo_array((cost, (one, other)), shape=(n, n)).tocsr()
 
     @cached_property
-    def part(self) -> Ints:
+    def part(self) -> I64:
         """Connected component of each interval, (n,)."""
         if not len(self.row):
             return np.zeros(0, np.int64)
         return np.asarray(connected_components(self._graph, directed=False)[1], dtype=np.int64)
 
-    def sizes(self) -> Floats:
+    def sizes(self) -> F64:
         """Return the total length of the intervals of each component, in metres."""
-        out: Floats = np.bincount(self.part, weights=self.high - self.low).astype(np.float64)
+        out: F64 = np.bincount(self.part, weights=self.high - self.low).astype(np.float64)
         return out
 
-    def held(self, k: int, places: Floats) -> tuple[Ints, Floats]:
+    def held(self, k: int, places: F64) -> tuple[I64, F64]:
         """Return the interval of a heading at each position (n, 2), -1 for none, and the offset."""
         frame = self.frame(k)
         own = frame.own(places)
@@ -458,7 +450,7 @@ class SE2Lines:
         x, z = at + along * np.array(frame.aside)
         return float(x), float(z)
 
-    def sample_places(self, numbers: Ints, apart: float) -> tuple[Floats, Ints, Floats]:
+    def sample_places(self, numbers: I64, apart: float) -> tuple[F64, I64, F64]:
         """Return (n, 2) positions spaced along intervals, with the interval and offset of each."""
         length = self.high[numbers] - self.low[numbers]
         count = np.floor(length / apart).astype(np.int64) + 1
@@ -476,7 +468,7 @@ class SE2Lines:
                 places[mine, axis] = off + along[mine] * frame.aside[axis]
         return places, which, along
 
-    def way(self, starts: Ints, goals: Ints) -> list[int]:
+    def way(self, starts: I64, goals: I64) -> list[int]:
         """Return the intervals of a path of few motions from starts to goals; empty for no path."""
         if not np.isin(self.part[starts], self.part[goals]).any():
             return []
@@ -489,7 +481,7 @@ class SE2Lines:
             out.append(int(before[out[-1]]))
         return out
 
-    def motions(self, way: Sequence[int], first: float, last: Floats) -> list[PlannedMotion]:
+    def motions(self, way: Sequence[int], first: float, last: F64) -> list[PlannedMotion]:
         """Return the motions of a path of intervals.
 
         Args:

@@ -7,15 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import shapely
-from numpy.typing import NDArray
 
 from navloom.errors import SceneError
 from navloom.scenes.bodies import FloorPose
 from navloom.scenes.scene import Link, Point3, Stairs
+from navloom_worlds.geometry.arrays import F64
 from navloom_worlds.motion.collision_motion import Mover
 from navloom_worlds.motion.link_free_space import LinkFreeSpace
-
-Floats = NDArray[np.float64]
 
 _BENDS = (0.0, 0.5, 0.35, 0.7)
 """Metres before a bend of the line at which it is cut to an arc, tried in order."""
@@ -92,7 +90,7 @@ def round_bends(line: Sequence[Point3], bend: float) -> list[Point3]:
     parts.append(plan[-1:])
     # Straight runs keep their points, so that the floor is known where treads begin and end.
     way, line_ = np.concatenate(parts), shapely.LineString(plan)
-    own: Floats = np.asarray(shapely.line_locate_point(line_, shapely.points(way)))
+    own: F64 = np.asarray(shapely.line_locate_point(line_, shapely.points(way)))
     kept = [k for k in range(len(at)) if np.abs(own - far[k]).min() > 2 * bend]
     way, own = np.concatenate([way, plan[kept]]), np.concatenate([own, far[kept]])
     order = np.argsort(own, kind="stable")
@@ -100,25 +98,25 @@ def round_bends(line: Sequence[Point3], bend: float) -> list[Point3]:
     return [(float(way[k, 0]), float(heights[k]), float(way[k, 1])) for k in order]
 
 
-def _turns(a: Floats, b: Floats, c: Floats) -> bool:
+def _turns(a: F64, b: F64, c: F64) -> bool:
     """Check whether a line bends."""
     d, e = b - a, c - b
     return bool(abs(d[0] * e[1] - d[1] * e[0]) > 1e-6)
 
 
-def _along(plan: Floats, far: Floats, metres: float) -> Floats:
+def _along(plan: F64, far: F64, metres: float) -> F64:
     """Return the position on a line at a distance from its start."""
     return np.array([np.interp(metres, far, plan[:, k]) for k in (0, 1)])
 
 
-def _arc(first: Floats, middle: Floats, last: Floats) -> Floats:
+def _arc(first: F64, middle: F64, last: F64) -> F64:
     """Return an arc as a rational curve that leaves toward a point and arrives from it."""
     legs = (middle - first, last - middle)
     far = [float(np.hypot(leg[0], leg[1])) for leg in legs]
     weight = math.sqrt(max(0.0, 1 + float(legs[0] @ legs[1]) / (far[0] * far[1])) / 2)
     share = np.linspace(0, 1, 13)[:, None]
     a, b, c = (1 - share) ** 2, 2 * weight * share * (1 - share), share**2
-    out: Floats = (a * first + b * middle + c * last) / (a + b + c)
+    out: F64 = (a * first + b * middle + c * last) / (a + b + c)
     return out
 
 

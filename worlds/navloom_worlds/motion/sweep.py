@@ -22,13 +22,11 @@ from types import FunctionType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from navloom.scenes.bodies import Footprint
+from navloom_worlds.geometry.arrays import F64, Bools
 from navloom_worlds.motion.obstacles import ObstacleLines
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 At = tuple[float, float, float, float]
 """Position of a body's middle, x and z, and its direction ahead, x and z."""
 _TINY = 1e-12
@@ -301,7 +299,7 @@ def _to_sides(pu: Any, pw: Any, sides: Any, sign: Any) -> Any:
     return best
 
 
-def clearances(shape: Footprint, lines: Floats, x: float, z: float, ux: float, uz: float) -> Floats:
+def clearances(shape: Footprint, lines: F64, x: float, z: float, ux: float, uz: float) -> F64:
     """Return by how much a shape can grow before it touches each line; below 0 for an overlap.
 
     Args:
@@ -320,7 +318,7 @@ def clearances(shape: Footprint, lines: Floats, x: float, z: float, ux: float, u
         ex, ez = lines[:, 2] - lines[:, 0], lines[:, 3] - lines[:, 1]
         t = -(ax * ex + az * ez) / np.maximum(ex * ex + ez * ez, _TINY)
         t = np.minimum(np.maximum(t, 0.0), 1.0)
-        near: Floats = np.hypot(ax + t * ex, az + t * ez) - shape.ahead
+        near: F64 = np.hypot(ax + t * ex, az + t * ez) - shape.ahead
         return near
     au, aw, bu, bw = _own(lines, x, z, ux, uz)
     ahead = np.maximum(np.minimum(au, bu), -np.maximum(au, bu)) - shape.ahead
@@ -328,20 +326,18 @@ def clearances(shape: Footprint, lines: Floats, x: float, z: float, ux: float, u
     nu, nw, off = _normals(au, aw, bu, bw)
     across = np.abs(off) - shape.ahead * np.abs(nu) - shape.aside * np.abs(nw)
     across = across / (np.abs(nu) + np.abs(nw))
-    best: Floats = np.maximum(np.maximum(ahead, aside), across)
+    best: F64 = np.maximum(np.maximum(ahead, aside), across)
     return best
 
 
-def _own(
-    lines: Floats, x: float, z: float, ux: float, uz: float
-) -> tuple[Floats, Floats, Floats, Floats]:
+def _own(lines: F64, x: float, z: float, ux: float, uz: float) -> tuple[F64, F64, F64, F64]:
     """Return both ends of lines along a shape's own axes."""
     ax, az = lines[:, 0] - x, lines[:, 1] - z
     bx, bz = lines[:, 2] - x, lines[:, 3] - z
     return ax * ux + az * uz, az * ux - ax * uz, bx * ux + bz * uz, bz * ux - bx * uz
 
 
-def _normals(au: Floats, aw: Floats, bu: Floats, bw: Floats) -> tuple[Floats, Floats, Floats]:
+def _normals(au: F64, aw: F64, bu: F64, bw: F64) -> tuple[F64, F64, F64]:
     """Return unit normals of lines, and the lines' offsets along them."""
     nu, nw = aw - bw, bu - au
     long = np.sqrt(nu * nu + nw * nw)
@@ -420,7 +416,7 @@ def limit_motion(
 
 
 def _within(
-    shape: Footprint, ends: Floats, at: At, way: tuple[float, float], angle: float | None
+    shape: Footprint, ends: F64, at: At, way: tuple[float, float], angle: float | None
 ) -> Bools:
     """Return (n,) whether a motion may come near to each line."""
     if angle is not None:
@@ -442,7 +438,7 @@ def _within(
 
 
 def touch_point(
-    shape: Footprint, line: Floats, at: At, way: tuple[float, float] = (0.0, 0.0)
+    shape: Footprint, line: F64, at: At, way: tuple[float, float] = (0.0, 0.0)
 ) -> tuple[float, float, float, float]:
     """Return normal and point at which a shape close to a line touches it.
 

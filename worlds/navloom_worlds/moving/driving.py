@@ -255,23 +255,19 @@ def _through(
 ) -> dict[str, Any]:
     scene = simulator.scene
     ends = _sides(scene, a, b, link)
-    told: dict[str, Any] = {"from": a, "to": b, "kind": link.kind, "body": body.name}
+    row: dict[str, Any] = {"from": a, "to": b, "kind": link.kind, "body": body.name}
     if ends is None:
-        return {
-            **told,
-            "through": False,
-            "reason": f"{a} or {b} has no viewpoint to drive between.",
-        }
+        return {**row, "through": False, "reason": f"{a} or {b} has no viewpoint to drive between."}
     try:
         simulator.place(agent, Pose(scene.viewpoint_by_id[ends[0]].position, viewpoint=ends[0]))
     except SimulatorError as error:
-        return {**told, "through": False, "reason": f"It cannot stand before the link: {error}"}
+        return {**row, "through": False, "reason": f"It cannot stand before the link: {error}"}
     drive = move_to(simulator, ends[1], agent, body)
     crossed = drive.arrived and _crosses(drive.trail, link)
     record = drive.record(scene)
     if drive.arrived and not crossed:
         record["reason"] = "It came there by another way: its way does not lead through this link."
-    return {**told, "through": crossed, **record}
+    return {**row, "through": crossed, **record}
 
 
 def _sides(scene: Scene, a: str, b: str, link: Link) -> tuple[str, str] | None:

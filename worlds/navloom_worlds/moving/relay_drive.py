@@ -466,15 +466,12 @@ def _goers(
 def _planned(task: RelayTask, relay: RelayChoice) -> dict[str, tuple[float, float]]:
     """Return each robot's two legs in metres over G+."""
     fetcher, deliverer = roles_of(relay.collab_type)
-    helper, transfer = task.helpers[relay[0]], task.transfers[relay[1:3]]
-    fetch = {"robot_1": task.start_to_object, "robot_2": helper.to_object}
-    come = {
-        "robot_1": transfer.from_start,
-        "robot_2": helper.row[transfer.viewpoint] + transfer.spur,
-    }
+    other, given = task.helpers[relay[0]], task.transfers[relay[1:3]]
+    fetch = {"robot_1": task.start_to_object, "robot_2": other.to_object}
+    come = {"robot_1": given.from_start, "robot_2": other.row[given.viewpoint] + given.spur}
     return {
-        fetcher: (fetch[fetcher], transfer.from_object),
-        deliverer: (come[deliverer], transfer.to_end),
+        fetcher: (fetch[fetcher], given.from_object),
+        deliverer: (come[deliverer], given.to_end),
     }
 
 

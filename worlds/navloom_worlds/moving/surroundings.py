@@ -300,9 +300,8 @@ def graph_path(
         body: the embodiment.
     """
     try:
-        graph, at = scene_cached(
-            scene, f"planned {body.model_dump_json()}", lambda: _of(scene, body)
-        )
+        key = f"planned {body.model_dump_json()}"
+        graph, at = scene_cached(scene, key, lambda: _of(scene, body))
     except SceneError:
         return None
     mover = motion_model_of(scene, body)

@@ -6,16 +6,16 @@ import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from navloom.scenes.scene import Extents, Item, ItemKind, prompt_name
 from navloom_worlds.furniture import item_parts
 from navloom_worlds.furniture.item_builders import find_builder
+from navloom_worlds.geometry.arrays import F32, U8
 from navloom_worlds.geometry.mesh import SceneMesh, merge_parts
 from navloom_worlds.geometry.ray_casting import RayHits
 from navloom_worlds.geometry.semantic_ids import FLOOR, item_owner
-from navloom_worlds.geometry.solids import Floats, Part, Surface, quad
+from navloom_worlds.geometry.solids import Part, Surface, quad
 from navloom_worlds.homes.catalogue import ItemSpec, active_catalogue
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.renderer import Renderer
@@ -69,7 +69,7 @@ def _example(entry: ItemSpec) -> Item:
     )
 
 
-def render_tile(item: Item, pixels: int = 220, *, turn: float = _TURN) -> NDArray[np.uint8]:
+def render_tile(item: Item, pixels: int = 220, *, turn: float = _TURN) -> U8:
     """Render one item alone, from the front, slightly from the side and from above.
 
     Args:
@@ -96,7 +96,7 @@ def render_tile(item: Item, pixels: int = 220, *, turn: float = _TURN) -> NDArra
     shot = Renderer(mesh, light="flat").frame(camera)
     lit = shot.rgb * _light(mesh, shot.hits, camera, reach)[..., None]
     halved = lit.reshape(pixels, 2, pixels, 2, 3).mean(axis=(1, 3))
-    picture: NDArray[np.uint8] = np.clip(halved, 0, 255).astype(np.uint8)
+    picture: U8 = np.clip(halved, 0, 255).astype(np.uint8)
     return picture
 
 
@@ -111,7 +111,7 @@ def _alone(parts: Iterable[Part], size: Extents, *, hung: bool) -> SceneMesh:
     return merge_parts([*((FLOOR, part.moved(0, -0.0005, 0)) for part in ground), *owned])
 
 
-def _light(mesh: SceneMesh, hits: RayHits, camera: Camera, reach: float) -> Floats:
+def _light(mesh: SceneMesh, hits: RayHits, camera: Camera, reach: float) -> F32:
     """Return the light of each pixel, 0 to 1: soft light from all around and from one side."""
     start, along = camera.rays()
     seen = np.flatnonzero(hits.face >= 0)
@@ -145,7 +145,7 @@ def _light(mesh: SceneMesh, hits: RayHits, camera: Camera, reach: float) -> Floa
     return _smoothed(tone.reshape(camera.height, camera.width, 5))
 
 
-def _smoothed(tone: Floats) -> Floats:
+def _smoothed(tone: F32) -> F32:
     """Denoise the light: the mean of nearby pixels on the same side of an item.
 
     Args:

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from navloom.scenes.scene import Point3, Scene
+from navloom_worlds.geometry.arrays import F64, U8
 from navloom_worlds.motion.path_follower import MotionSnapshot
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.embedded import scene_renderer
@@ -37,7 +37,7 @@ def film_bodies(
     camera: Camera | None = None,
     *,
     cut: float | None = None,
-) -> Iterator[NDArray[np.uint8]]:
+) -> Iterator[U8]:
     """Render the motion of bodies, frame by frame.
 
     Args:
@@ -61,9 +61,7 @@ def film_bodies(
     else:
         seen = ((now, camera, cut) for now in instants)
     for now, view, above in seen:
-        recent += [
-            (now.second, bump.point) for _, bump in now.bumps if bump.displacement >= _LEAST_M
-        ]
+        recent += [(now.second, hit.point) for _, hit in now.bumps if hit.displacement >= _LEAST_M]
         marks = [at for second, at in recent if now.second - second < _SHOWN_S]
         bodies = dict(enumerate(now.bodies.values()))
         yield add_bodies(renderer, bodies, marks=marks, cut=above).frame(view).rgb
@@ -93,16 +91,14 @@ def overhead_camera(
     camera = Camera(_point(middle), heading, elevation, *size, fov=_FOV)
     right, up, ahead = camera.axes
     corners = np.array([(x, middle[1], z) for x in (low[0], high[0]) for z in (low[2], high[2])])
-    across = math.tan(_FOV / 2)
-    down = across * size[1] / size[0]
+    wide = math.tan(_FOV / 2)
+    down = wide * size[1] / size[0]
     off = corners - middle
-    far = np.max(
-        [np.abs(off @ right) / across - off @ ahead, np.abs(off @ up) / down - off @ ahead]
-    )
+    far = np.max([np.abs(off @ right) / wide - off @ ahead, np.abs(off @ up) / down - off @ ahead])
     return replace(camera, position=_point(middle - ahead * far))
 
 
-def _point(values: NDArray[np.float64]) -> Point3:
+def _point(values: F64) -> Point3:
     return float(values[0]), float(values[1]), float(values[2])
 
 

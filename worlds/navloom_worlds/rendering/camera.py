@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from navloom.scenes.scene import Point3
+from navloom_worlds.geometry.arrays import F32, F64, I64
 
 Projection = Literal["pinhole", "equirect", "orthographic"]
 
@@ -45,7 +45,7 @@ class Camera:
     samples: int = 2
 
     @property
-    def axes(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def axes(self) -> tuple[F64, F64, F64]:
         """Unit vectors to the right, up and ahead, each (3,)."""
         sin, cos = math.sin(self.heading), math.cos(self.heading)
         rise, level = math.sin(self.elevation), math.cos(self.elevation)
@@ -55,8 +55,8 @@ class Camera:
         return right, up, ahead
 
     def rays(
-        self, aside: tuple[float, float] = (0.0, 0.0), at: NDArray[np.int64] | None = None
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        self, aside: tuple[float, float] = (0.0, 0.0), at: I64 | None = None
+    ) -> tuple[F32, F32]:
         """Return origins, (3,) or (n, 3), and directions, (n, 3), of all pixels in rows or of some.
 
         A direction's length is such that distances in units of it are planar depth in metres for a
@@ -93,9 +93,7 @@ class Camera:
         return distance * 2 * math.tan(self.fov / 2) / self.width
 
 
-def _summed(
-    rows: NDArray[np.float64], columns: NDArray[np.float64], at: NDArray[np.int64] | None
-) -> NDArray[np.float32]:
+def _summed(rows: F64, columns: F64, at: I64 | None) -> F32:
     """Add each row's vector and each column's: (rows * columns, 3), or for some pixels."""
     # One addition per number is enough, so single precision loses nothing.
     down, across = rows.astype(np.float32), columns.astype(np.float32)

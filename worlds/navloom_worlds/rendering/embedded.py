@@ -50,6 +50,7 @@ from navloom.sim.registry import get_simulator
 from navloom.sim.scene_images import EYE_M
 from navloom.sim.views import view_pngs
 from navloom_worlds.geometry import has_geometry, scene_mesh
+from navloom_worlds.geometry.arrays import F32
 from navloom_worlds.motion.body_field import FloorPath, body_field
 from navloom_worlds.motion.body_planner import drive_to_goal
 from navloom_worlds.motion.body_simulator import BodySimulator
@@ -167,10 +168,8 @@ class EmbeddedSimulator(BodySimulator):
         return {modality: tuple(each) for modality, each in views.items()}
 
 
-def _way(
-    scene: Scene, body: Embodiment, start: Point3, goals: Sequence[Point3]
-) -> FloorPath | None:
-    return body_field(scene, body).way(start, goals, driven=True)
+def _way(scene: Scene, body: Embodiment, at: Point3, goals: Sequence[Point3]) -> FloorPath | None:
+    return body_field(scene, body).way(at, goals, driven=True)
 
 
 def _route(
@@ -267,7 +266,7 @@ def _read(sensor: Sensor, shot: _Shot) -> NDArray[Any]:
     return image
 
 
-def _ranges(sensor: Sensor, shot: _Shot) -> NDArray[np.float32]:
+def _ranges(sensor: Sensor, shot: _Shot) -> F32:
     """Return ranges in metres, (beams, columns): highest beam first, clockwise from the left."""
     right, up, ahead = shot.camera.axes
     turn = ((np.arange(sensor.width) + 0.5) / sensor.width - 0.5) * sensor.fov
@@ -281,7 +280,7 @@ def _ranges(sensor: Sensor, shot: _Shot) -> NDArray[np.float32]:
     metres = np.where(hits.face >= 0, hits.distance, np.float32(0))
     if sensor.far is not None:
         metres = np.minimum(metres, np.float32(sensor.far))
-    ranges: NDArray[np.float32] = metres.astype(np.float32).reshape(sensor.height, sensor.width)
+    ranges: F32 = metres.astype(np.float32).reshape(sensor.height, sensor.width)
     return ranges
 
 

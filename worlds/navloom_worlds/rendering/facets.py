@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from navloom_worlds.geometry.arrays import F32, I32
 from navloom_worlds.geometry.mesh import SceneMesh
 from navloom_worlds.geometry.planar_uv import project_uv
-from navloom_worlds.geometry.solids import Floats, Ints, Surface, as_f32, srgb_to_linear
+from navloom_worlds.geometry.solids import Surface, as_f32, srgb_to_linear
 from navloom_worlds.rendering.mipmaps import LEVELS, Mipmaps, build_mipmaps
 
 _LEAST = 1e-12
@@ -35,17 +36,17 @@ class Facets:
 
     mesh: SceneMesh
     texels: Mipmaps
-    normal: Floats
-    area: Floats
-    texture: Ints
-    place: Floats
-    density: Floats
-    colour: Floats
-    gloss: Floats
-    glow: Floats
+    normal: F32
+    area: F32
+    texture: I32
+    place: F32
+    density: F32
+    colour: F32
+    gloss: F32
+    glow: F32
 
     @property
-    def albedo(self) -> Floats:
+    def albedo(self) -> F32:
         """Share of the light that a face reflects, (m, 3), with the mean of its texture."""
         return self.colour * self.texels.mean[self.texture]
 
@@ -76,12 +77,12 @@ def build_facets(mesh: SceneMesh) -> Facets:
     )
 
 
-def _each(mesh: SceneMesh, value: Callable[[Surface], Floats | float]) -> Floats:
+def _each(mesh: SceneMesh, value: Callable[[Surface], F32 | float]) -> F32:
     found = np.array([value(look) for look in mesh.surfaces], dtype=np.float32)
     return np.asarray(found[mesh.surface])
 
 
-def _places(mesh: SceneMesh, corners: Floats, normal: Floats) -> Floats:
+def _places(mesh: SceneMesh, corners: F32, normal: F32) -> F32:
     """Return the texture coordinates of each face, (m, 6); see :class:`Facets`."""
     repeat = np.array([max(look.repeat, 1e-6) for look in mesh.surfaces])[mesh.surface]
     uv = mesh.uv[mesh.faces].astype(np.float64)

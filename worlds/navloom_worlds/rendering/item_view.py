@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from navloom.scenes.distances import elevation_to, heading_to
 from navloom.scenes.scene import Item, Point3, Scene, distance_3d
 from navloom.sim.scene_images import EYE_M
+from navloom_worlds.geometry.arrays import U8, Bools
 from navloom_worlds.geometry.semantic_ids import item_owner
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.embedded import scene_renderer
@@ -36,7 +36,7 @@ class ItemView:
         viewpoint: id of the viewpoint.
     """
 
-    pixels: NDArray[np.uint8]
+    pixels: U8
     viewpoint: str
 
 
@@ -87,7 +87,7 @@ def _cameras(scene: Scene, thing: Item) -> Iterator[tuple[float, str, Camera]]:
         yield metres, name, camera
 
 
-def _ringed(pixels: NDArray[np.uint8], shown: NDArray[np.bool_]) -> NDArray[np.uint8]:
+def _ringed(pixels: U8, shown: Bools) -> U8:
     from PIL import Image, ImageDraw
 
     rows, columns = np.nonzero(shown)

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from navloom_worlds.geometry.arrays import F32, I32, I64, Bools
 from navloom_worlds.geometry.planar_uv import tangents
 from navloom_worlds.geometry.ray_casting import RayCaster
 from navloom_worlds.geometry.semantic_ids import CEILING, FLOOR
-from navloom_worlds.geometry.solids import Floats, Ints
 from navloom_worlds.rendering.facets import Facets
 from navloom_worlds.rendering.light_charts import ChartLayout, lay_out_charts
 
@@ -36,7 +36,7 @@ HORIZON = np.array([0.80, 0.88, 0.95], dtype=np.float32)
 EARTH = np.array([0.42, 0.44, 0.38], dtype=np.float32)
 
 
-def sky_colour(rise: NDArray[np.float32]) -> Floats:
+def sky_colour(rise: F32) -> F32:
     """Return the visible sky colour, (n, 3) linear: paler towards the horizon, haze below it.
 
     Args:
@@ -70,7 +70,7 @@ class Lamp:
     """
 
     owner: int
-    where: Floats
+    where: F32
     radius: float
     power: float
 
@@ -96,7 +96,7 @@ def find_lamps(facets: Facets) -> list[Lamp]:
     return found
 
 
-def lamp_light(facets: Facets, layout: ChartLayout, normal: Floats, pattern: Ints) -> Floats:
+def lamp_light(facets: Facets, layout: ChartLayout, normal: F32, pattern: I32) -> F32:
     """Return the light of all lamps on each spot, (spots, 3).
 
     Args:
@@ -126,7 +126,7 @@ def lamp_light(facets: Facets, layout: ChartLayout, normal: Floats, pattern: Int
     return total[:, None] * _COLOUR
 
 
-def _ball() -> Floats:
+def _ball() -> F32:
     """Return (16, 3) points in a unit ball, spread evenly."""
     index = np.arange(_PATTERNS) + 0.5
     height = 1 - 2 * index / _PATTERNS
@@ -169,15 +169,13 @@ class GatheredLight:
         out: (spots,) the share of the rays that hit nothing.
     """
 
-    met: Ints
-    direct: Floats
-    room: Floats
-    out: Floats
+    met: I32
+    direct: F32
+    room: F32
+    out: F32
 
 
-def texel_light(
-    facets: Facets, layout: ChartLayout
-) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
+def texel_light(facets: Facets, layout: ChartLayout) -> tuple[F32, Bools, Bools]:
     """Compute the light on each spot.
 
     Returns:
@@ -215,7 +213,7 @@ def texel_light(
     return light, open_, open_ & floor
 
 
-def _turned(caster: RayCaster, layout: ChartLayout) -> Floats:
+def _turned(caster: RayCaster, layout: ChartLayout) -> F32:
     """Return 1 where the open side of a spot's chart is its winding side, -1 where the other."""
     depth = []
     # A sample of spots decides for their chart.
@@ -241,7 +239,7 @@ def _turned(caster: RayCaster, layout: ChartLayout) -> Floats:
     return np.where(back, -1, 1).astype(np.float32)[layout.group]
 
 
-def _gathered(layout: ChartLayout, caster: RayCaster, normal: Floats) -> GatheredLight:
+def _gathered(layout: ChartLayout, caster: RayCaster, normal: F32) -> GatheredLight:
     count = len(normal)
     across, down = tangents(normal)
     start = layout.where + normal * np.float32(_OFF_M)
@@ -268,7 +266,7 @@ def _gathered(layout: ChartLayout, caster: RayCaster, normal: Floats) -> Gathere
     return GatheredLight(met, direct, room / np.float32(RAYS), lost / np.float32(RAYS))
 
 
-def _spots_met(layout: ChartLayout, face: Ints, u: Floats, v: Floats) -> Ints:
+def _spots_met(layout: ChartLayout, face: I32, u: F32, v: F32) -> I32:
     place = layout.place[face]
     x = (place[:, 0] + u * place[:, 1] + v * place[:, 2]).astype(np.int32)
     y = (place[:, 3] + u * place[:, 4] + v * place[:, 5]).astype(np.int32)
@@ -277,7 +275,7 @@ def _spots_met(layout: ChartLayout, face: Ints, u: Floats, v: Floats) -> Ints:
     return np.where(face >= 0, spot, -1).astype(np.int32)
 
 
-def _directions() -> Floats:
+def _directions() -> F32:
     """Return ray directions (RAYS, 3, patterns): across, down, out; denser near the normal."""
     patterns = _PATTERN * _PATTERN
     index = np.arange(RAYS)
@@ -294,7 +292,7 @@ def _directions() -> Floats:
     ).astype(np.float32)
 
 
-def _patterns(layout: ChartLayout) -> Ints:
+def _patterns(layout: ChartLayout) -> I32:
     y, x = np.nonzero(layout.spot >= 0)
     of_texels = (x % _PATTERN) + _PATTERN * (y % _PATTERN)
     clusters = len(layout.where) - layout.texels
@@ -304,7 +302,7 @@ def _patterns(layout: ChartLayout) -> Ints:
 _KERNEL = (0.5, 1.0, 1.0, 1.0, 0.5)
 
 
-def smooth_light(layout: ChartLayout, light: Floats, open_: NDArray[np.bool_]) -> Floats:
+def smooth_light(layout: ChartLayout, light: F32, open_: Bools) -> F32:
     """Average light over neighbours in the same chart, less across shadow edges."""
     image = np.zeros((layout.high, layout.wide, 3), dtype=np.float32)
     known = layout.spot >= 0
@@ -361,7 +359,7 @@ class LightMap:
 
     texels: NDArray[np.uint16]
     wide: int
-    place: Floats
+    place: F32
 
 
 DARK = LightMap(np.zeros((16, 3), dtype=np.uint16), 4, np.zeros((1, 6), dtype=np.float32))
@@ -384,7 +382,7 @@ def bake_light(facets: Facets) -> LightMap:
     return LightMap(np.clip(texels * UNIT, 0, 65_535).astype(np.uint16), wide, place)
 
 
-def _exposed(light: Floats, inside: NDArray[np.bool_]) -> Floats:
+def _exposed(light: F32, inside: Bools) -> F32:
     """Tone-map light like a photograph: bright rooms, with much brighter areas compressed."""
     tone = light @ np.array([0.3, 0.55, 0.15], dtype=np.float32)
     usual = float(np.median(tone[inside])) if inside.any() else 1.0
@@ -394,7 +392,7 @@ def _exposed(light: Floats, inside: NDArray[np.bool_]) -> Floats:
     return np.asarray(light * (bent / np.maximum(tone, 1e-4))[:, None], dtype=np.float32)
 
 
-def _filled(layout: ChartLayout, light: Floats, open_: NDArray[np.bool_]) -> Floats:
+def _filled(layout: ChartLayout, light: F32, open_: Bools) -> F32:
     """Return the texels' light as an image; texels within walls take their neighbours' light."""
     image = np.zeros((layout.high, layout.wide, 3), dtype=np.float32)
     known = np.zeros((layout.high, layout.wide), dtype=np.bool_)
@@ -423,7 +421,7 @@ def _filled(layout: ChartLayout, light: Floats, open_: NDArray[np.bool_]) -> Flo
     return image
 
 
-def _finer(image: Floats) -> Floats:
+def _finer(image: F32) -> F32:
     """Upsample an image by ``FINE`` without steps: averaged twice over a texel."""
     fine = image
     for axis in (0, 1):
@@ -433,15 +431,13 @@ def _finer(image: Floats) -> Floats:
     return fine
 
 
-def _averaged(image: Floats, axis: int) -> Floats:
+def _averaged(image: F32, axis: int) -> F32:
     """Average over three texels along one axis, the middle one with double weight."""
     total = (np.roll(image, 1, axis) + np.roll(image, -1, axis)) * np.float32(0.25)
     return np.asarray(total + image * np.float32(0.5))
 
 
-def _small(
-    facets: Facets, layout: ChartLayout, light: Floats, top: int, wide: int
-) -> tuple[Floats, Floats]:
+def _small(facets: Facets, layout: ChartLayout, light: F32, top: int, wide: int) -> tuple[F32, F32]:
     """Lay out the light of small faces: a texel per cluster, blocks of four for round faces.
 
     Returns:
@@ -474,9 +470,7 @@ def _small(
     return np.concatenate([flat.reshape(rows, wide, 3), lower]), place
 
 
-def _round_blocks(
-    facets: Facets, of_cluster: Floats, layout: ChartLayout, faces: NDArray[np.int64]
-) -> Floats:
+def _round_blocks(facets: Facets, of_cluster: F32, layout: ChartLayout, faces: I64) -> F32:
     """Return the light at the corners of round faces, (n, 2 down, 2 across, 3)."""
     corners = facets.mesh.faces[faces]
     own = of_cluster[layout.cluster[faces]]

@@ -10,13 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
+from navloom_worlds.geometry.arrays import F32, F64, I32, I64, Bools
 from navloom_worlds.geometry.planar_uv import tangents
 from navloom_worlds.geometry.semantic_ids import CEILING, FLOOR, GROUND
-from navloom_worlds.geometry.solids import Floats, Ints
 from navloom_worlds.rendering.facets import Facets
 
 TEXEL_M = 0.1
@@ -50,14 +49,14 @@ class ChartLayout:
 
     wide: int
     high: int
-    place: Floats
-    cluster: Ints
-    chart: Ints
-    spot: Ints
-    where: Floats
-    normal: Floats
-    face: Ints
-    group: Ints
+    place: F32
+    cluster: I32
+    chart: I32
+    spot: I32
+    where: F32
+    normal: F32
+    face: I32
+    group: I32
     texels: int
 
 
@@ -84,7 +83,7 @@ def lay_out_charts(facets: Facets) -> ChartLayout:
     )
 
 
-def _numbered(keys: NDArray[np.int64]) -> tuple[Ints, Ints]:
+def _numbered(keys: I64) -> tuple[I32, I32]:
     """Enumerate distinct rows of integers: the number of each row, and the first row of each."""
     mixed = np.zeros(len(keys), dtype=np.uint64)
     for column in keys.T:
@@ -94,7 +93,7 @@ def _numbered(keys: NDArray[np.int64]) -> tuple[Ints, Ints]:
     return number.astype(np.int32), first.astype(np.int32)
 
 
-def _planes(facets: Facets) -> tuple[Ints, Ints, Floats]:
+def _planes(facets: Facets) -> tuple[I32, I32, F32]:
     """Return the plane of each face, the first face of each plane, and corners in plane axes."""
     mesh = facets.mesh
     corners = mesh.vertices[mesh.faces].astype(np.float64)
@@ -123,7 +122,7 @@ def _planes(facets: Facets) -> tuple[Ints, Ints, Floats]:
     return plane, first, flat.astype(np.float32)
 
 
-def _pieces(facets: Facets, plane: Ints) -> Ints:
+def _pieces(facets: Facets, plane: I32) -> I32:
     """Return the connected piece of each floor or ceiling face in its plane, from 1; else 0.
 
     Adjacent rooms have separate pieces, so that no light passes from one to the other through the
@@ -137,10 +136,7 @@ def _pieces(facets: Facets, plane: Ints) -> Ints:
     places = np.rint(mesh.vertices[mesh.faces[chosen]] * 1000).astype(np.int64).reshape(-1, 3)
     corner, _ = _numbered(np.column_stack([np.repeat(plane[chosen], 3), places]))
     corner = corner.reshape(-1, 3)
-    ends = (
-        np.concatenate([corner[:, 0], corner[:, 1]]),
-        np.concatenate([corner[:, 1], corner[:, 2]]),
-    )
+    ends = corner[:, :2].T.ravel(), corner[:, 1:].T.ravel()
     count = int(corner.max()) + 1
     links = csr_matrix((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(count, count))
     _, piece = connected_components(links, directed=False)
@@ -148,9 +144,7 @@ def _pieces(facets: Facets, plane: Ints) -> Ints:
     return found
 
 
-def _packed(
-    facets: Facets, plane: Ints, first: Ints, flat: Floats
-) -> tuple[NDArray[np.bool_], Floats, Ints, int, int]:
+def _packed(facets: Facets, plane: I32, first: I32, flat: F32) -> tuple[Bools, F32, I32, int, int]:
     """Pack charts on shelves: charted faces, their positions, each texel's chart, and the size."""
     low = np.full((len(first), 2), np.inf, dtype=np.float32)
     great = -low
@@ -186,7 +180,7 @@ def _packed(
     return charted, place, chart, wide, high
 
 
-def _shelves(size: NDArray[np.int64], wide: int) -> tuple[Ints, Ints, int]:
+def _shelves(size: I64, wide: int) -> tuple[I32, I32, int]:
     """Place rectangles on shelves of an atlas of this width; return corners and total height."""
     left = np.zeros(len(size), dtype=np.int32)
     top = np.zeros(len(size), dtype=np.int32)
@@ -201,8 +195,8 @@ def _shelves(size: NDArray[np.int64], wide: int) -> tuple[Ints, Ints, int]:
 
 
 def _texel_spots(
-    facets: Facets, charted: NDArray[np.bool_], place: Floats, wide: int, high: int
-) -> tuple[Ints, Floats, Ints]:
+    facets: Facets, charted: Bools, place: F32, wide: int, high: int
+) -> tuple[I32, F32, I32]:
     """Return the spots of texels: their numbers in the atlas, positions and faces."""
     faces = np.flatnonzero(charted)
     start = place[faces][:, 0::3].astype(np.float64)
@@ -232,9 +226,7 @@ def _texel_spots(
     return spot.reshape(high, wide), where.astype(np.float32), face.astype(np.int32)
 
 
-def _nearest(
-    triangle: NDArray[np.float64], point: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _nearest(triangle: F64, point: F64) -> tuple[F64, F64]:
     """Return the weights of the nearest point of each triangle, and its distance, in a plane."""
     a, b, c = triangle[:, 0], triangle[:, 1], triangle[:, 2]
     p, q, r = b - a, c - a, point - a
@@ -263,7 +255,7 @@ def _nearest(
     return weight, away
 
 
-def _clusters(facets: Facets, small: NDArray[np.bool_]) -> tuple[Ints, Floats, Ints]:
+def _clusters(facets: Facets, small: Bools) -> tuple[I32, F32, I32]:
     """Return the cluster of each small face, and each cluster's position and main face."""
     mesh = facets.mesh
     cluster = np.full(len(small), -1, dtype=np.int32)

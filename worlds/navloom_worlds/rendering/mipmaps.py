@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from navloom_worlds.geometry.arrays import F32, I32, U8
 from navloom_worlds.geometry.solids import (
-    Floats,
-    Ints,
     Surface,
     TextureImage,
     as_f32,
@@ -29,7 +28,7 @@ LINEAR = as_f32(srgb_to_linear(np.arange(256) / 255))
 """Linear light of each of the 256 sRGB values, 0 to 1."""
 
 
-def encode_srgb(light: NDArray[np.floating]) -> NDArray[np.uint8]:
+def encode_srgb(light: NDArray[np.floating]) -> U8:
     """Convert linear light, clipped to 0 to 1, to sRGB bytes."""
     return np.asarray(linear_to_srgb(light) * 255 + 0.5, dtype=np.uint8)
 
@@ -48,12 +47,12 @@ class Mipmaps:
         of_surface: (surfaces,) int32, the texture of each surface.
     """
 
-    pixels: NDArray[np.uint8]
-    first: Ints
-    wide: Ints
-    high: Ints
-    mean: Floats
-    of_surface: Ints
+    pixels: U8
+    first: I32
+    wide: I32
+    high: I32
+    mean: F32
+    of_surface: I32
 
 
 def build_mipmaps(surfaces: Sequence[Surface]) -> Mipmaps:
@@ -62,7 +61,7 @@ def build_mipmaps(surfaces: Sequence[Surface]) -> Mipmaps:
     of_surface = np.array(
         [known.setdefault(each.texture, len(known)) for each in surfaces], dtype=np.int32
     )
-    pixels: list[NDArray[np.uint8]] = []
+    pixels: list[U8] = []
     first, wide, high, mean = [], [], [], []
     rows = 0
     for source in known:
@@ -87,13 +86,13 @@ def build_mipmaps(surfaces: Sequence[Surface]) -> Mipmaps:
 
 
 @lru_cache(maxsize=128)
-def _named(name: str) -> tuple[NDArray[np.uint8], ...]:
+def _named(name: str) -> tuple[U8, ...]:
     if not name:
         return (np.full((1, 1, 3), 255, dtype=np.uint8),)
     return _sizes(texture_pixels(name))
 
 
-def _sizes(pixels: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], ...]:
+def _sizes(pixels: U8) -> tuple[U8, ...]:
     """Return the mip levels of an image, averaged as linear light to keep the brightness."""
     high, wide = (_power(side) for side in pixels.shape[:2])
     if pixels.shape[:2] != (high, wide):

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 
 from navloom.scenes.bodies import Embodiment, FloorPose, footprint_of
 from navloom.scenes.scene import Point3
+from navloom_worlds.geometry.arrays import F32, I32, U8, Bools
 from navloom_worlds.geometry.embodiment_meshes import body_parts
 from navloom_worlds.geometry.mesh import SceneMesh, merge_parts
 from navloom_worlds.geometry.ray_casting import RayHits
 from navloom_worlds.geometry.semantic_ids import GROUND, NOTHING, agent_owner
-from navloom_worlds.geometry.solids import RGB, Ints, Part, Surface, cylinder, lathe, rotate_yaw
+from navloom_worlds.geometry.solids import RGB, Part, Surface, cylinder, lathe, rotate_yaw
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.renderer import CameraFrame, Renderer
 
@@ -41,8 +42,6 @@ _MARK = Surface((1.0, 0.12, 0.1), glow=1.0)
 _MARK_M, _PIN_M = 0.06, 1.35
 _SHADOW_M = 0.12
 _DARKEST = 0.5
-
-Floats = NDArray[np.float32]
 
 
 def add_bodies(
@@ -71,14 +70,12 @@ def _holds(body: Embodiment, stand: FloorPose, point: Point3) -> bool:
     return -0.01 <= y <= body.height + 0.01 and float(_off(body, stand, x, z)) <= 0
 
 
-def _off(
-    body: Embodiment, stand: FloorPose, x: Floats | float, z: Floats | float
-) -> NDArray[np.floating]:
+def _off(body: Embodiment, at: FloorPose, x: F32 | float, z: F32 | float) -> NDArray[np.floating]:
     """Return metres from a body's outline to points relative to its centre; 0 or less inside."""
     shape = footprint_of(body)
     if shape.round:
         return np.asarray(np.hypot(x, z) - shape.ahead)
-    ux, uz = math.sin(stand.heading), -math.cos(stand.heading)
+    ux, uz = math.sin(at.heading), -math.cos(at.heading)
     along = np.abs(x * ux + z * uz) - shape.ahead
     across = np.abs(z * ux - x * uz) - shape.aside
     beyond = np.hypot(np.maximum(along, 0), np.maximum(across, 0))
@@ -109,14 +106,14 @@ class BodiesRenderer:
         return self
 
     @cached_property
-    def owners(self) -> Ints:
+    def owners(self) -> I32:
         """Owner of each face, (m,)."""
         if self._bodies is None:
             return self._scene.owners
         return np.concatenate([self._scene.owners, self._bodies.owners])
 
     @cached_property
-    def edge_codes(self) -> Ints:
+    def edge_codes(self) -> I32:
         """Edge codes, (m,), as :attr:`Renderer.edge_codes`."""
         codes = self._scene.edge_codes
         if self._bodies is None:
@@ -127,7 +124,7 @@ class BodiesRenderer:
         """Return the frame of a camera; nothing is rendered before it is read."""
         return CameraFrame(self, camera)
 
-    def cast_picture(self, origins: Floats, directions: Floats, wide: int) -> RayHits:
+    def cast_picture(self, origins: F32, directions: F32, wide: int) -> RayHits:
         """Return the first hits of an image's rays, in the scene or on a body."""
         starts, gone = self._opened(origins, directions)
         hits = self._scene.caster.cast_picture(starts, directions, wide)
@@ -137,14 +134,14 @@ class BodiesRenderer:
             return hits
         return self._nearer(hits, self._bodies.caster.cast_picture(origins, directions, wide))
 
-    def cast(self, origins: Floats, directions: Floats) -> RayHits:
+    def cast(self, origins: F32, directions: F32) -> RayHits:
         """Return the first hits of rays, in the scene or on a body; the cut is ignored."""
         hits = self._scene.caster.cast(origins, directions)
         if self._bodies is None:
             return hits
         return self._nearer(hits, self._bodies.caster.cast(origins, directions))
 
-    def _opened(self, origins: Floats, ways: Floats) -> tuple[Floats, Floats | None]:
+    def _opened(self, origins: F32, ways: F32) -> tuple[F32, F32 | None]:
         """Return the origins of rays into the cut scene, and the distance covered up to there."""
         if self._cut is None:
             return origins, None
@@ -162,12 +159,10 @@ class BodiesRenderer:
             np.where(is_body, body.v, scene.v),
         )
 
-    def shade(
-        self, hits: RayHits, starts: Floats, ways: Floats, pixel: float, soft: bool = True
-    ) -> NDArray[np.uint8]:
+    def shade(self, hit: RayHits, starts: F32, ways: F32, pixel: float, soft: bool = True) -> U8:
         """Return the colours of ray hits, as :meth:`Renderer.shade`."""
-        is_body = hits.face >= self._first
-        rest = replace(hits, face=np.where(is_body, np.int32(-1), hits.face))
+        is_body = hit.face >= self._first
+        rest = replace(hit, face=np.where(is_body, np.int32(-1), hit.face))
         pixels = self._scene.shade(rest, starts, ways, pixel, soft)
         self._darken(pixels, rest, starts, ways)
         if self._cut is not None:
@@ -175,13 +170,13 @@ class BodiesRenderer:
         at = np.flatnonzero(is_body)
         if len(at) and self._bodies is not None:
             own = RayHits(
-                hits.distance[at], hits.face[at] - np.int32(self._first), hits.u[at], hits.v[at]
+                hit.distance[at], hit.face[at] - np.int32(self._first), hit.u[at], hit.v[at]
             )
             begun = starts if starts.ndim == 1 else starts[at]
             pixels[at] = self._bodies.shade(own, begun, ways[at], pixel, soft)
         return pixels
 
-    def _is_cut(self, hits: RayHits, starts: Floats, ways: Floats) -> NDArray[np.bool_]:
+    def _is_cut(self, hits: RayHits, starts: F32, ways: F32) -> Bools:
         """Return which rays began inside a solid, where the scene was cut."""
         owners = self._scene.owners.take(hits.face, mode="clip")
         owners[hits.face < 0] = NOTHING
@@ -194,18 +189,16 @@ class BodiesRenderer:
             found[at] = self._is_within(self._scene.caster.cast(begun, level).face, level)
         return found
 
-    def _is_within(self, face: Ints, ways: Floats) -> NDArray[np.bool_]:
+    def _is_within(self, face: I32, ways: F32) -> Bools:
         """Return which rays hit a face from behind."""
         normal = self._scene.facets.normal.take(face, axis=0, mode="clip")
         return np.asarray(((normal * ways).sum(axis=1) > 0) & (face >= 0))
 
-    def _darken(
-        self, pixels: NDArray[np.uint8], hits: RayHits, starts: Floats, ways: Floats
-    ) -> None:
+    def _darken(self, pixels: U8, hits: RayHits, eyes: F32, rays: F32) -> None:
         """Draw a soft shadow on the floor under and around each body."""
         seen = np.flatnonzero(hits.face >= 0)
-        begun = starts if starts.ndim == 1 else starts[seen]
-        points = begun + ways[seen] * hits.distance[seen][:, None]
+        begun = eyes if eyes.ndim == 1 else eyes[seen]
+        points = begun + rays[seen] * hits.distance[seen][:, None]
         for body, stand in self._stands:
             x, y, z = stand.position
             near = np.flatnonzero(np.abs(points[:, 1] - np.float32(y)) < 0.05)

@@ -500,14 +500,12 @@ class _Pile:
             self._note(f"navloom: skipped {uri}: {error}")
 
 
-def _empty(
-    pile: _Pile, worker: int, render: Callable[[RenderBlock], list[RenderedViewpoint]]
-) -> None:
+def _empty(pile: _Pile, n: int, make: Callable[[RenderBlock], list[RenderedViewpoint]]) -> None:
     """Render blocks until none is left."""
-    while (taken := pile.take(worker)) is not None:
+    while (taken := pile.take(n)) is not None:
         scene, block = taken
         try:
-            pile.done(scene, render(block))
+            pile.done(scene, make(block))
         except RunError:  # the disk, which all scenes share
             raise
         except NavloomError as error:
@@ -523,11 +521,9 @@ def _by_processes(pile: _Pile, processes: int) -> None:
             for _ in range(processes)
         ]
 
-        def work(worker: int) -> None:
+        def work(n: int) -> None:
             try:
-                _empty(
-                    pile, worker, lambda block: pools[worker].submit(render_block, block).result()
-                )
+                _empty(pile, n, lambda block: pools[n].submit(render_block, block).result())
             except BrokenProcessPool:
                 pile.stop(
                     SimulatorError(
@@ -613,11 +609,9 @@ def _options(asked: RenderRequest) -> dict[str, Any]:
     return {"rig": rig, "light": asked.light} if asked.backend == "embedded" else {"rig": rig}
 
 
-def _rendered(
-    simulator: Simulator, block: RenderBlock, todo: PendingViewpoint
-) -> RenderedViewpoint:
+def _rendered(sim: Simulator, block: RenderBlock, todo: PendingViewpoint) -> RenderedViewpoint:
     pose = Pose((0.0, 0.0, 0.0), viewpoint=todo.viewpoint)
-    seen = simulator.reset({_CAMERA: (pose, DEFAULT_BODY)})[_CAMERA]
+    seen = sim.reset({_CAMERA: (pose, DEFAULT_BODY)})[_CAMERA]
     taken = [
         (modality, view)
         for modality in block.asked.modalities

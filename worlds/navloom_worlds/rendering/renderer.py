@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from navloom.disk_cache import LIGHT, content_key
 from navloom.errors import SimulatorError, did_you_mean
+from navloom_worlds.geometry.arrays import F32, I32, I64, U8
 from navloom_worlds.geometry.mesh import SceneMesh
 from navloom_worlds.geometry.ray_casting import RayHits
-from navloom_worlds.geometry.solids import Ints
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.facets import Facets, build_facets
 from navloom_worlds.rendering.light_baking import DARK, LightMap, bake_light
@@ -75,17 +75,17 @@ _STEP = np.float32(1.08)
 """Ratio of distances above which neighbouring pixels have an edge between them."""
 
 
-def edge_codes(facets: Facets) -> Ints:
+def edge_codes(facets: Facets) -> I32:
     """Return a code for each face, (m,): owner, surface and direction; equal codes have no edge."""
     mesh = facets.mesh
     way = np.rint(facets.normal * 3).astype(np.int64) + 3
     code = mesh.owners.astype(np.int64) * 65_537 + mesh.surface
     code = ((code * 7 + way[:, 0]) * 7 + way[:, 1]) * 7 + way[:, 2]
-    numbers: Ints = np.unique(code, return_inverse=True)[1].astype(np.int32)
+    numbers: I32 = np.unique(code, return_inverse=True)[1].astype(np.int32)
     return numbers
 
 
-def edge_pixels(camera: Camera, hits: RayHits, codes: Ints) -> NDArray[np.int64]:
+def edge_pixels(camera: Camera, hits: RayHits, codes: I32) -> I64:
     """Return the pixels on both sides of edges, as sorted rows of ``hits``."""
     shape = (camera.height, camera.width)
     code = codes.take(hits.face, mode="clip")
@@ -169,12 +169,12 @@ class Renderer:
         return cached_light(self.facets, lambda: bake_light(self.facets))
 
     @property
-    def owners(self) -> Ints:
+    def owners(self) -> I32:
         """Owner of each face, (m,)."""
         return self.mesh.owners
 
     @cached_property
-    def edge_codes(self) -> Ints:
+    def edge_codes(self) -> I32:
         """Edge code of each face, (m,); see :func:`edge_codes`."""
         return edge_codes(self.facets)
 
@@ -212,14 +212,7 @@ class Renderer:
         # Another thread may be using the old ones.
         self._recent = OrderedDict()
 
-    def shade(
-        self,
-        hits: RayHits,
-        starts: NDArray[np.float32],
-        ways: NDArray[np.float32],
-        pixel: float,
-        soft: bool = True,
-    ) -> NDArray[np.uint8]:
+    def shade(self, hits: RayHits, starts: F32, ways: F32, pixel: float, soft: bool = True) -> U8:
         """Return the colours of ray hits, (n, 3) sRGB, with reflections in mirrors.
 
         Args:
@@ -238,14 +231,7 @@ class Renderer:
     def _has_mirrors(self) -> bool:
         return bool((self.facets.gloss >= _MIRROR).any())
 
-    def _mirror(
-        self,
-        pixels: NDArray[np.uint8],
-        hits: RayHits,
-        starts: NDArray[np.float32],
-        ways: NDArray[np.float32],
-        pixel: float,
-    ) -> None:
+    def _mirror(self, pixels: U8, hits: RayHits, starts: F32, ways: F32, pixel: float) -> None:
         """Draw reflections into mirrors; a mirror in a mirror is grey."""
         at = np.flatnonzero((hits.face >= 0) & (self.facets.gloss[hits.face] >= _MIRROR))
         if not len(at):
@@ -265,9 +251,7 @@ class Renderer:
 class PictureCaster(Protocol):
     """Protocol of an object that casts an image's rays."""
 
-    def cast_picture(
-        self, origins: NDArray[np.float32], directions: NDArray[np.float32], wide: int
-    ) -> RayHits:
+    def cast_picture(self, origins: F32, directions: F32, wide: int) -> RayHits:
         """Cast rays as :meth:`navloom_worlds.geometry.ray_casting.RayCaster.cast_picture` does."""
         ...
 
@@ -281,23 +265,16 @@ class Renderable(Protocol):
         ...
 
     @property
-    def owners(self) -> Ints:
+    def owners(self) -> I32:
         """Owner of each face, (m,)."""
         ...
 
     @property
-    def edge_codes(self) -> Ints:
+    def edge_codes(self) -> I32:
         """Edge code of each face, (m,); see :func:`edge_codes`."""
         ...
 
-    def shade(
-        self,
-        hits: RayHits,
-        starts: NDArray[np.float32],
-        ways: NDArray[np.float32],
-        pixel: float,
-        soft: bool = True,
-    ) -> NDArray[np.uint8]:
+    def shade(self, hits: RayHits, starts: F32, ways: F32, pixel: float, soft: bool = True) -> U8:
         """Return the colours of ray hits, as :meth:`Renderer.shade`."""
         ...
 
@@ -331,20 +308,20 @@ class CameraFrame:
         return self._met(*self.camera.rays()) if self._hits is None else self._hits
 
     @cached_property
-    def depth(self) -> NDArray[np.float32]:
+    def depth(self) -> F32:
         """Planar depth in metres, (height, width); 0 where nothing was hit."""
         metres = np.where(self.hits.face >= 0, self.hits.distance, np.float32(0))
         return metres.reshape(self.camera.height, self.camera.width)
 
     @cached_property
-    def ids(self) -> NDArray[np.int32]:
+    def ids(self) -> I32:
         """Owner of each pixel, (height, width); see :mod:`navloom_worlds.geometry.semantic_ids`."""
         found = self.renderer.owners.take(self.hits.face, mode="clip")
         found[self.hits.face < 0] = 0
         return found.reshape(self.camera.height, self.camera.width)
 
     @cached_property
-    def rgb(self) -> NDArray[np.uint8]:
+    def rgb(self) -> U8:
         """Colour image, (height, width, 3) sRGB."""
         camera, renderer = self.camera, self.renderer
         starts, ways = camera.rays()
@@ -354,13 +331,13 @@ class CameraFrame:
             self._soften(pixels)
         return pixels.reshape(camera.height, camera.width, 3)
 
-    def _met(self, starts: NDArray[np.float32], ways: NDArray[np.float32]) -> RayHits:
+    def _met(self, starts: F32, ways: F32) -> RayHits:
         """Return the hits of the camera's rays, cast once."""
         if self._hits is None:
             self._hits = self.renderer.caster.cast_picture(starts, ways, self.camera.width)
         return self._hits
 
-    def _soften(self, pixels: NDArray[np.uint8]) -> None:
+    def _soften(self, pixels: U8) -> None:
         """Redraw the pixels at edges, each as the mean of several rays."""
         camera, renderer = self.camera, self.renderer
         at = edge_pixels(camera, self.hits, renderer.edge_codes)

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from navloom_worlds.geometry.arrays import F32, I32, U8
 from navloom_worlds.geometry.packet_jit import should_compile
 from navloom_worlds.geometry.ray_casting import RayHits
-from navloom_worlds.geometry.solids import Floats
 from navloom_worlds.rendering.facets import Facets
 from navloom_worlds.rendering.light_baking import EARTH, HORIZON, UNIT, ZENITH, LightMap, sky_colour
 from navloom_worlds.rendering.mipmaps import LEVELS, LINEAR, Mipmaps, encode_srgb
@@ -140,7 +140,7 @@ _BRIGHTEST = 4.0
 """Light above this is drawn white."""
 
 
-def _curve() -> NDArray[np.uint8]:
+def _curve() -> U8:
     """Compute the tone curve: linear up to a shoulder, so that windows are not overexposed."""
     light = np.linspace(0, 1, _STEPS) ** 2 * _BRIGHTEST
     start = 0.62
@@ -166,9 +166,9 @@ class FaceTable:
         gloss: (m,) float32.
     """
 
-    rows: Floats
-    texture: NDArray[np.int32]
-    gloss: Floats
+    rows: F32
+    texture: I32
+    gloss: F32
 
 
 def face_table(facets: Facets, light: LightMap | None) -> FaceTable:
@@ -187,10 +187,10 @@ def shade_hits(
     table: FaceTable,
     light: LightMap | None,
     hits: RayHits,
-    ways: Floats,
+    ways: F32,
     pixel: float,
     soft: bool = True,
-) -> NDArray[np.uint8]:
+) -> U8:
     """Return the colours of ray hits.
 
     Args:
@@ -231,10 +231,10 @@ def _by(
     table: FaceTable,
     light: LightMap | None,
     hits: RayHits,
-    ways: Floats,
+    ways: F32,
     pixel: float,
     soft: bool,
-) -> NDArray[np.uint8]:
+) -> U8:
     """Shade with the compiled kernel."""
     texels, out = facets.texels, np.empty((len(ways), 3), dtype=np.uint8)
     kernel(
@@ -250,23 +250,23 @@ def _by(
     return out
 
 
-def tone_map(colour: Floats) -> NDArray[np.uint8]:
+def tone_map(colour: F32) -> U8:
     """Convert light to sRGB bytes by the tone curve."""
     steps = np.sqrt(np.maximum(colour, 0)) * TO_STEPS
-    found: NDArray[np.uint8] = CURVE.take(np.minimum(steps, _STEPS - 1).astype(np.int32))
+    found: U8 = CURVE.take(np.minimum(steps, _STEPS - 1).astype(np.int32))
     return found
 
 
 def _albedo(
     facets: Facets,
     table: FaceTable,
-    rows: Floats,
-    face: NDArray[np.int32],
+    rows: F32,
+    face: I32,
     hits: RayHits,
     pixel: float,
-    ways: Floats,
+    ways: F32,
     soft: bool,
-) -> Floats:
+) -> F32:
     texels = facets.texels
     if len(texels.mean) == 1:
         return np.array(rows[:, 12:15].T)
@@ -282,32 +282,30 @@ def _albedo(
     return np.asarray(_texture(texels, size, across, down, soft) * rows[:, 12:15].T)
 
 
-def _texture(
-    texels: Mipmaps, size: NDArray[np.int32], across: Floats, down: Floats, soft: bool
-) -> Floats:
+def _texture(texels: Mipmaps, size: I32, u: F32, v: F32, soft: bool) -> F32:
     """Return (3, n) linear colours of textures at a mip level; coordinates in whole textures."""
     wide, high = texels.wide.take(size), texels.high.take(size)
-    across, down = across * wide.astype(np.float32), down * high.astype(np.float32)
+    u, v = u * wide.astype(np.float32), v * high.astype(np.float32)
     if soft:
-        across, down = across - np.float32(0.5), down - np.float32(0.5)
-    left, top = np.floor(across), np.floor(down)
+        u, v = u - np.float32(0.5), v - np.float32(0.5)
+    left, top = np.floor(u), np.floor(v)
     x, y = left.astype(np.int32), top.astype(np.int32)
     first = texels.first.take(size)
 
-    def texel(right: int, low: int) -> Floats:
+    def texel(right: int, low: int) -> F32:
         at = ((y + low) & (high - 1)) * wide + ((x + right) & (wide - 1))
-        found: Floats = LINEAR.take(texels.pixels.take(first + at, axis=0).T)
+        found: F32 = LINEAR.take(texels.pixels.take(first + at, axis=0).T)
         return found
 
     if not soft:
         return texel(0, 0)
-    one, right, low = np.float32(1), across - left, down - top
+    one, right, low = np.float32(1), u - left, v - top
     upper = texel(0, 0) * (one - right) + texel(1, 0) * right
     lower = texel(0, 1) * (one - right) + texel(1, 1) * right
     return np.asarray(upper * (one - low) + lower * low)
 
 
-def _baked(light: LightMap, rows: Floats, hits: RayHits) -> Floats:
+def _baked(light: LightMap, rows: F32, hits: RayHits) -> F32:
     across = rows[:, 0] + hits.u * rows[:, 1] + hits.v * rows[:, 2]
     down = rows[:, 3] + hits.u * rows[:, 4] + hits.v * rows[:, 5]
     left, top = across.astype(np.int32), down.astype(np.int32)
@@ -316,9 +314,7 @@ def _baked(light: LightMap, rows: Floats, hits: RayHits) -> Floats:
     return _blended(light.texels, index, light.wide, right_part, low_part)
 
 
-def _blended(
-    texels: NDArray[np.uint16], index: NDArray[np.int32], wide: int, x: Floats, y: Floats
-) -> Floats:
+def _blended(texels: NDArray[np.uint16], index: I32, wide: int, x: F32, y: F32) -> F32:
     """Interpolate (3, n) between four texels, the first of which is given."""
     one = np.float32(1)
     a, b, c, d = (
@@ -335,7 +331,7 @@ FROM_ALL = np.float32(0.9)
 """Flat light: the part from everywhere, and the additional part from the sides."""
 
 
-def _soft(rows: Floats, ways: Floats) -> Floats:
+def _soft(rows: F32, ways: F32) -> F32:
     """Return flat light: more from above, a little from one side; faces turn to the viewer."""
     normal = rows[:, 16:19]
     toward = np.where(_dot(normal, ways) > 0, np.float32(-1), np.float32(1))
@@ -343,7 +339,7 @@ def _soft(rows: Floats, ways: Floats) -> Floats:
     return np.stack([tone] * 3)
 
 
-def _glossy(colour: Floats, tone: Floats, normal: Floats, ways: Floats, gloss: Floats) -> Floats:
+def _glossy(colour: F32, tone: F32, normal: F32, ways: F32, gloss: F32) -> F32:
     """Add the reflection of a room that is bright above and dim below."""
     one, half = np.float32(1), np.float32(0.5)
     length = np.sqrt(_dot(ways, ways))
@@ -358,6 +354,6 @@ def _glossy(colour: Floats, tone: Floats, normal: Floats, ways: Floats, gloss: F
     return np.asarray(colour + (around - colour * half) * part)
 
 
-def _dot(one: Floats, other: Floats) -> Floats:
+def _dot(one: F32, other: F32) -> F32:
     """Return the dot products of rows, added from left to right, so that the order is fixed."""
     return np.asarray(one[:, 0] * other[:, 0] + one[:, 1] * other[:, 1] + one[:, 2] * other[:, 2])

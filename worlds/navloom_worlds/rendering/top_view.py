@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from navloom.scenes.distances import scene_cached
 from navloom.scenes.plan_data import plan_data
 from navloom.scenes.plan_svg import TopDownImage
 from navloom.scenes.scene import Scene
+from navloom_worlds.geometry.arrays import Bools
 from navloom_worlds.geometry.mesh import SceneMesh, is_procedural, scene_mesh
 from navloom_worlds.geometry.semantic_ids import CEILING, GROUND, NOTHING, STAIRS, item_owner
 from navloom_worlds.rendering.camera import Camera
@@ -94,7 +94,7 @@ def _storey(scene: Scene, floor: int) -> tuple[float, float]:
     return height, max(tops, default=height + 2.2)
 
 
-def _hidden(scene: Scene, mesh: SceneMesh, height: float, top: float) -> NDArray[np.bool_]:
+def _hidden(scene: Scene, mesh: SceneMesh, height: float, top: float) -> Bools:
     """Return which faces are above a floor: ceiling, hanging items, and all storeys above."""
     lowest = mesh.vertices[mesh.faces][:, :, 1].min(axis=1)
     hanging = [
@@ -108,7 +108,7 @@ def _hidden(scene: Scene, mesh: SceneMesh, height: float, top: float) -> NDArray
 
 def _within_walls(
     scene: Scene, floor: int, bounds: tuple[float, float, float, float], shape: tuple[int, ...]
-) -> NDArray[np.bool_]:
+) -> Bools:
     """Return which pixels lie in walls, (height, width); rays see their hollow inside."""
     low_x, _, high_x, high_y = bounds
     picture = Image.new("1", (shape[1], shape[0]))
@@ -116,13 +116,12 @@ def _within_walls(
     for storey in plan_data(scene).floors:
         for wall in storey.walls if storey.id == floor else ():
             if wall.cut:
-                draw.polygon(
-                    [((x - low_x) * scale, (high_y - y) * scale) for x, y in wall.corners], 1
-                )
+                ring = [((x - low_x) * scale, (high_y - y) * scale) for x, y in wall.corners]
+                draw.polygon(ring, 1)
     return np.asarray(picture, dtype=np.bool_)
 
 
-def _below(scene: Scene, mesh: SceneMesh, floor: int) -> NDArray[np.bool_]:
+def _below(scene: Scene, mesh: SceneMesh, floor: int) -> Bools:
     """Return which faces are of storeys below, except the stairs from the next one below."""
     on = {region.id: region.center[1] for region in scene.regions if region.floor == floor}
     if not on:
@@ -136,12 +135,9 @@ def _below(scene: Scene, mesh: SceneMesh, floor: int) -> NDArray[np.bool_]:
 
 def _ground(scene: Scene, floor: int, mesh: SceneMesh) -> tuple[float, float, float, float]:
     """Return minimum x, minimum z, maximum x and maximum z of a floor, with a margin."""
-    outlines = [r.outline for r in scene.regions if r.floor == floor and r.outline]
-    if outlines:
-        xs, zs = (
-            [x for each in outlines for x, _ in each],
-            [z for each in outlines for _, z in each],
-        )
+    rooms = [r.outline for r in scene.regions if r.floor == floor and r.outline]
+    if rooms:
+        xs, zs = ([x for each in rooms for x, _ in each], [z for each in rooms for _, z in each])
     else:
         low, high = mesh.bounds
         xs, zs = [float(low[0]), float(high[0])], [float(low[2]), float(high[2])]

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-from numpy.typing import NDArray
-
 from navloom.sim.scene_images import EYE_M
+from navloom_worlds.geometry.arrays import U8
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.embedded import scene_renderer
 from navloom_worlds.rendering.tour import Moment, Tour
@@ -16,7 +14,7 @@ FILM_SIZE = (640, 480)
 """Pixels wide and high."""
 
 
-def render_tour(tour: Tour, rate: int) -> Iterator[tuple[Moment, NDArray[np.uint8]]]:
+def render_tour(tour: Tour, rate: int) -> Iterator[tuple[Moment, U8]]:
     """Yield the moments of a tour and their images.
 
     Args:

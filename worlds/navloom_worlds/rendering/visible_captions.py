@@ -21,7 +21,6 @@ from functools import lru_cache
 from typing import IO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from navloom.disk_cache import SIGHTS, code_key, content_key
 from navloom.scenes.distances import heading_to, scene_cached, turn_between
@@ -30,6 +29,7 @@ from navloom.sim.caption_composer import CaptionComposer, NearbyObject, item_phr
 from navloom.sim.protocol import MOST_DESCRIPTION
 from navloom.sim.scene_images import EYE_M, can_render
 from navloom_worlds.geometry import scene_mesh
+from navloom_worlds.geometry.arrays import F32, F64, I32
 from navloom_worlds.geometry.mesh import mesh_cache_key
 from navloom_worlds.geometry.semantic_ids import (
     NOTHING,
@@ -182,7 +182,7 @@ def _look(scene: Scene, viewpoint: str) -> ViewpointSight:
 
 
 @lru_cache(maxsize=1)
-def _directions() -> NDArray[np.float64]:
+def _directions() -> F64:
     """Return (RAYS, 3) unit vectors, spread evenly in a Fibonacci spiral, neighbours adjacent."""
     number = np.arange(RAYS) + 0.5
     up = 1 - 2 * number / RAYS
@@ -193,7 +193,7 @@ def _directions() -> NDArray[np.float64]:
     return np.stack([level * np.sin(turn), up, -level * np.cos(turn)], axis=1)
 
 
-def _through(link: Link) -> NDArray[np.float64]:
+def _through(link: Link) -> F64:
     """Return points in a doorway, (n, 3): some heights, and some positions across it."""
     if link.point is None:
         return np.zeros((0, 3))
@@ -211,12 +211,7 @@ def _through(link: Link) -> NDArray[np.float64]:
     )
 
 
-def _sightings(
-    eye: NDArray[np.float64],
-    rays: NDArray[np.float64],
-    metres: NDArray[np.float32],
-    owners: NDArray[np.int32],
-) -> list[OwnerSighting]:
+def _sightings(eye: F64, rays: F64, metres: F32, owners: I32) -> list[OwnerSighting]:
     order = np.lexsort((metres, owners))
     names, starts, counts = np.unique(owners[order], return_index=True, return_counts=True)
     found = []
@@ -226,7 +221,7 @@ def _sightings(
     return found
 
 
-def _point(owner: int, eye: NDArray[np.float64], point: NDArray[np.float64]) -> OwnerSighting:
+def _point(owner: int, eye: F64, point: F64) -> OwnerSighting:
     """Return the sighting of an item of unknown size whose centre is visible."""
     x, y, z = (point - eye).tolist()
     far = math.hypot(x, y, z)
@@ -243,9 +238,7 @@ def _point(owner: int, eye: NDArray[np.float64], point: NDArray[np.float64]) -> 
     )
 
 
-def _sighting(
-    owner: int, eye: NDArray[np.float64], rays: NDArray[np.float64], metres: NDArray[np.float64]
-) -> OwnerSighting:
+def _sighting(owner: int, eye: F64, rays: F64, metres: F64) -> OwnerSighting:
     x, y, z = rays.mean(axis=0).tolist()
     heading = heading_to((0.0, 0.0, 0.0), (x, y, z))
     turns = (np.arctan2(rays[:, 0], -rays[:, 2]) - heading + math.pi) % (2 * math.pi) - math.pi

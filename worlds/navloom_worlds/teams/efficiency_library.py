@@ -30,9 +30,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from langchain_core.tools import BaseTool, StructuredTool
-from numpy.typing import NDArray
 from pydantic import BaseModel, Field, create_model
 
 from navloom.errors import NavloomError, UsageError, did_you_mean
@@ -59,6 +57,7 @@ from navloom.tools.navcraft.task_paths import (
     region_not_found,
     resolve_node,
 )
+from navloom_worlds.geometry.arrays import Bools
 from navloom_worlds.teams.revise_route import (
     BETWEEN,
     IN,
@@ -222,7 +221,7 @@ def rendezvous(
 
 
 def recommend_handoffs(
-    relays: RelayTable, *, kept: NDArray[np.bool_] | None = None, by: Measure = "alpha", k: int = 3
+    relays: RelayTable, *, kept: Bools | None = None, by: Measure = "alpha", k: int = 3
 ) -> dict[str, Any]:
     """Return the k best handoff places, each with its best relay, gains, and reasons.
 
@@ -363,9 +362,7 @@ def _together(kind: Kind, a: _Presence, b: _Presence) -> bool:
     return shared > _EPS
 
 
-def _meeting(
-    scene: Scene, place: _Place, a: _Presence, b: _Presence, sides: float | None
-) -> Meeting:
+def _meeting(scene: Scene, place: _Place, a: _Presence, b: _Presence, gap: float | None) -> Meeting:
     kind, where, link = place
     width = scene.links[link].width if link >= 0 else None
     how: Manner = "following" if a.toward == b.toward else "head-on"
@@ -378,7 +375,7 @@ def _meeting(
         to_s=min(a.spell[1], b.spell[1]),
         how=how,
         width=width,
-        fits=None if width is None or sides is None else width + _EPS >= sides,
+        fits=None if width is None or gap is None else width + _EPS >= gap,
     )
 
 

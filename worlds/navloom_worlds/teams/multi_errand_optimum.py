@@ -318,13 +318,11 @@ class _Search:
                 for i, each in enumerate(sites.values())
             ]
             grid = dict(zip(sites, np.ix_(*part), strict=True)) if part else {}
-            values = np.broadcast_to(
-                self.values(order, dict(grid)), tuple(len(each) for each in part)
-            )
-            where = np.unravel_index(int(values.argmin()), values.shape)
-            if values[where] < best.value:
+            far = np.broadcast_to(self.values(order, dict(grid)), tuple(len(each) for each in part))
+            where = np.unravel_index(int(far.argmin()), far.shape)
+            if far[where] < best.value:
                 at = {e: int(each[i]) for e, each, i in zip(sites, part, where, strict=True)}
-                best = _Found(float(values[where]), order, at)
+                best = _Found(float(far[where]), order, at)
         return best
 
     # --- searching ---
@@ -385,13 +383,11 @@ class _Search:
 
         yield from grow(0.0, {})
 
-    def _pair(self, hands: dict[int, Hands], worst: float) -> float:
+    def _pair(self, held: dict[int, Hands], worst: float) -> float:
         """Return the best value of two errands with these carriers, in any order."""
-        key = tuple(sorted(hands.items()))
+        key = tuple(sorted(held.items()))
         if key not in self._pairs:
-            self._pairs[key] = min(
-                self._part(order, [*hands], worst) for order in leg_orders(hands)
-            )
+            self._pairs[key] = min(self._part(order, [*held], worst) for order in leg_orders(held))
         return self._pairs[key]
 
     def _fit(self, errand: int, worst: float) -> list[tuple[float, Hands]]:

@@ -44,6 +44,7 @@ from navloom.tools.model_output import quote
 from navloom.tools.navcraft.relay_task import has_usable_surface
 from navloom.tools.navcraft.schedule import CarryLeg
 from navloom.tools.navcraft.task_paths import ITEM_NODE, Anchor, metric_graph
+from navloom_worlds.geometry.arrays import F64
 from navloom_worlds.teams.robots import Robot
 from navloom_worlds.teams.team_plan import TeamErrand, TeamPlan, check_team
 
@@ -53,7 +54,7 @@ something, over its metres alone if it passed every link. ``metres``: metres of 
 ``longest``: the most metres of one robot."""
 LEAST = 1e-9
 """Tolerance in seconds or metres: smaller differences are rounding errors."""
-Array = NDArray[np.float64]
+Array = F64
 Carried = list[tuple[int, int, int]]
 """Legs of one errand: robot, place, place, as indices into a table."""
 _Step = Callable[[Array, int, NDArray[np.intp]], Array]

@@ -161,7 +161,7 @@ class TeamStudy:
         spec: the homes.
         n: attempts a home.
         homes: use only this many homes, from the first on; None for all.
-        robots: of the largest team.
+        n: robots of the largest team.
         errands: of the regime of several errands.
         bodies: of the robots in turn, in the regime of bodies.
         cap: in the regime of capped metres, most metres of a robot, as a share of what robot_1
@@ -324,15 +324,13 @@ def _claimed(asked: TeamStudy, out: Path) -> bytes:
     return blake2b(data, digest_size=16).digest()
 
 
-def regime_rows(
-    lines: Sequence[dict[str, Any]], regime: Regime, robots: int
-) -> list[dict[str, Any]]:
+def regime_rows(lines: Sequence[dict[str, Any]], regime: Regime, n: int) -> list[dict[str, Any]]:
     """Return the results of each team size over all attempts.
 
     Args:
         lines: the study's.
         regime: the regime.
-        robots: of the largest team.
+        n: robots of the largest team.
 
     Returns:
         A record a team size, none if the regime applies to no scene: ``robots``, ``attempts``;
@@ -346,7 +344,7 @@ def regime_rows(
     rows: list[dict[str, Any]] = []
     if not told:
         return rows
-    for i in range(robots):
+    for i in range(n):
         at = [dict(each[i]) for each in told]
         for each in at:
             each["seconds"] = each["makespan_s"] and each["makespan_s"] / each["alone_s"]

@@ -479,20 +479,20 @@ def draw_attempt(
         return None
     for _ in range(_TRIES):
         # Starts are sampled first, so that they do not depend on the number of errands.
-        regions = dice.sample(at, robots)
+        rooms = dice.sample(at, robots)
         things, ends = (dice.sample(kinds[kind], errands) for kind in ("object", "asset"))
         if triples:
             first = _first_errand(scene, dice, dice.choice(triples), kinds)
             if first is None or first[0] not in at:
                 continue
-            regions = [first[0], *[each for each in regions if each != first[0]]][:robots]
+            rooms = [first[0], *[each for each in rooms if each != first[0]]][:robots]
             things[0], ends[0] = first[1:]
         ways = [
             (items[x].region or "", items[y].region or "")
             for x, y in zip(things, ends, strict=True)
         ]
         named = {(items[each].region, items[each].prompt_name) for each in (*things, *ends)}
-        if len(named) < 2 * errands or any(a == b for a, b in ways) or len(regions) < robots:
+        if len(named) < 2 * errands or any(a == b for a, b in ways) or len(rooms) < robots:
             continue
         if not all(
             can_hold(items[end].prompt_name, items[thing].prompt_name)
@@ -500,13 +500,11 @@ def draw_attempt(
         ):
             continue
         places = [graph.items[each] for each in (*things, *ends)]
-        starts = [graph.starts[each] for each in regions]
+        starts = [graph.starts[each] for each in rooms]
         if any(math.isinf(graph.distance(a, b)) for a in starts for b in places):
             continue
         made = zip(things, places, places[errands:], strict=False)
-        return DrawnAttempt(
-            tuple(regions), tuple(starts), tuple(TeamErrand(*each) for each in made)
-        )
+        return DrawnAttempt(tuple(rooms), tuple(starts), tuple(TeamErrand(*each) for each in made))
     return None
 
 

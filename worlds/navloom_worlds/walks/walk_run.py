@@ -209,10 +209,9 @@ def run_random_walks(people: PeopleStudy) -> Path:
     plan = replace(walked, request=request, samples=samples, touches=touches)
 
     async def drawn() -> None:
-        asked, where = {**request.record(), **plan.record}, request.where()
-        with RunFolder(
-            path, kind=request.KIND, request=asked, seed=request.seed, where=where
-        ) as folder:
+        kept, where = {**request.record(), **plan.record}, request.where()
+        seed = request.seed
+        with RunFolder(path, kind=request.KIND, request=kept, seed=seed, where=where) as folder:
             summary = await run_batch(folder, samples, EvalJob(plan))
             folder.write_summary(replace(summary, found=finish(plan, path)).record())
 
