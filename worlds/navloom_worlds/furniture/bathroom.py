@@ -66,12 +66,10 @@ def toilet(item: Item) -> Iterator[Part]:
         (-w / 2, h - 0.045, far - tank - 0.01), (w / 2, h - 0.008, far), 0.015, look, steps=1
     )
     yield wheel((0, h - 0.005, far - tank / 2), 0.025, 0.01, CHROME, axis="y", sides=12)
-    yield box(
-        (-w * 0.28, 0, far - tank - 0.02), (w * 0.28, seat - 0.02, far - 0.01), shade(look, 0.97)
-    )
+    lid_look = shade(look, 0.97)
+    yield box((-w * 0.28, 0, far - tank - 0.02), (w * 0.28, seat - 0.02, far - 0.01), lid_look)
     hole = egg(w * 0.62, near + 0.08, bowl_far - 0.1)
     depth = egg(w * 0.3, near + 0.2, bowl_far - 0.16)
-    lid_look = shade(look, 0.97)
     yield ring_plate(rim, hole, seat - 0.02, look)
     yield loft(depth, seat - 0.2, hole, seat - 0.02, shade(look, 0.9))
     yield prism(depth, seat - 0.205, seat - 0.2, WATER, axis="y")
@@ -84,9 +82,8 @@ def toilet(item: Item) -> Iterator[Part]:
         raised = lid.scaled(1, 1, high).tilted(math.pi / 2 - 0.12)
         yield raised.moved(0, seat, far - tank - 0.035)
     else:
-        yield prism(
-            seat_rim, seat - 0.018, seat - 0.002, shade(lid_look, 0.9), axis="y", smooth=False
-        )
+        under = shade(lid_look, 0.9)
+        yield prism(seat_rim, seat - 0.018, seat - 0.002, under, axis="y", smooth=False)
         yield prism(seat_rim, seat, seat + 0.022, lid_look, axis="y")
         for s in (-1, 1):
             yield wheel((s * 0.07, seat + 0.015, bowl_far - 0.03), 0.014, 0.04, CHROME, sides=8)

@@ -76,12 +76,8 @@ def _garment(own: str, *, sleeve: float, buttons: str) -> Strokes:
 
 def _hooked(*garment: Strokes, deep: float = 1.0) -> Strokes:
     """Return strokes of a garment on a hanger's hook."""
-    return scaled(f"1,1,{deep}", garment), bar(
-        [(0, 0.98, 0), (0, 1.03, 0), *arc((0, 1.05, 0), (0.03, 0.03), -1.5, 2.5, n=5)],
-        0.012,
-        "steel",
-        4,
-    )
+    hook = [(0, 0.98, 0), (0, 1.03, 0), *arc((0, 1.05, 0), (0.03, 0.03), -1.5, 2.5, n=5)]
+    return scaled(f"1,1,{deep}", garment), bar(hook, 0.012, "steel", 4)
 
 
 def _skin(rows: str, x: float) -> Stroke:
@@ -145,48 +141,31 @@ def _books(pen: SketchPen) -> Iterator[Part]:
         thick = total - done if total - done - thick < 0.012 else thick
         share, place, tone = thick / total, done / total, dice.choice(tones)
         if stands:
-            one = at(
-                f"{2 * place + share - 1},0,0",
-                scaled(
-                    f"{share * 0.97},{dice.uniform(0.8, 1)},{dice.uniform(0.85, 1)}", _volume(tone)
-                ),
-            )
+            size = f"{share * 0.97},{dice.uniform(0.8, 1)},{dice.uniform(0.85, 1)}"
+            one = at(f"{2 * place + share - 1},0,0", scaled(size, _volume(tone)))
         else:
-            one = at(
-                f"0,{place},0",
-                swing(
-                    dice.uniform(-0.1, 0.1),
-                    scaled(f"{dice.uniform(0.8, 0.95)},{share},.9", _lying(tone)),
-                ),
-            )
+            turn, wide = dice.uniform(-0.1, 0.1), dice.uniform(0.8, 0.95)
+            one = at(f"0,{place},0", swing(turn, scaled(f"{wide},{share},.9", _lying(tone))))
         yield from draw_parts(pen, one)
         done += thick
 
 
 def _art(w: float, d: float, z: float = 0.0) -> Stroke:
     """Return a stroke of a photograph on top."""
-    return lambda pen: [
-        top_panel(
-            w,
-            d,
-            1.0,
-            item_artwork(pen.item, MOTIFS, w * pen.size[0], d * pen.size[2], "multicoloured"),
-            z=z,
-        )
-    ]
+
+    def draw(pen: SketchPen) -> list[Part]:
+        wide, deep = w * pen.size[0], d * pen.size[2]
+        photo = item_artwork(pen.item, MOTIFS, wide, deep, "multicoloured")
+        return [top_panel(w, d, 1.0, photo, z=z)]
+
+    return draw
 
 
 def _sheets(count: int, *on_top: Strokes, tone: str = "own") -> Strokes:
     """Return strokes of stacked sheets or cases, slightly rotated, with the top one's print."""
-    return [
-        at(
-            f"0,{k / count},0",
-            swing(
-                0.08 * (k * 2.4 % 2 - 1) * (count > 1), block(f"-1,0,-1 1,{0.95 / count},1", tone)
-            ),
-        )
-        for k in range(count)
-    ], on_top
+    layer = block(f"-1,0,-1 1,{0.95 / count},1", tone)
+    turns = [0.08 * (k * 2.4 % 2 - 1) * (count > 1) for k in range(count)]
+    return [at(f"0,{k / count},0", swing(turn, layer)) for k, turn in enumerate(turns)], on_top
 
 
 def _letter(name: str) -> Builder:

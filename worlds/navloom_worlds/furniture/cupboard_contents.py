@@ -71,6 +71,9 @@ def shelf_goods(
         x += wide + dice.uniform(0.02, 0.1)
 
 
+_VASE = [(0.0, 0.0), (0.03, 0.0), (0.05, 0.05), (0.03, 0.11), (0.025, 0.12), (0.035, 0.15)]
+
+
 def china(x0: float, x1: float, y: float, d: float, seed: int) -> Iterator[Part]:
     """Build plates on edge at the back, with cups and vases before them."""
     dice = Random(seed)
@@ -82,35 +85,16 @@ def china(x0: float, x1: float, y: float, d: float, seed: int) -> Iterator[Part]
         if dice.random() < 0.5:
             plate = wheel((0, 0.09, 0), 0.09, 0.012, CERAMIC, axis="z", sides=12).tilted(0.15)
             yield plate.moved(x, y, d / 2 - 0.1)
-            yield (
-                wheel((0, 0.09, -0.008), 0.05, 0.004, tint, axis="z", sides=10)
-                .tilted(0.15)
-                .moved(x, y, d / 2 - 0.1)
-            )
+            spot = wheel((0, 0.09, -0.008), 0.05, 0.004, tint, axis="z", sides=10).tilted(0.15)
+            yield spot.moved(x, y, d / 2 - 0.1)
         else:
             s = dice.uniform(0.8, 1.3)
-            vase = [
-                (0.0, 0.0),
-                (0.03, 0.0),
-                (0.05, 0.05),
-                (0.03, 0.11),
-                (0.025, 0.12),
-                (0.035, 0.15),
-            ]
-            yield lathe([(r * s, t * s) for r, t in vase], tint, sides=12).moved(x, y, 0.0)
+            yield lathe([(r * s, t * s) for r, t in _VASE], tint, sides=12).moved(x, y, 0.0)
         x += dice.uniform(0.15, 0.22)
 
 
 def books(
-    x0: float,
-    x1: float,
-    low: float,
-    room: float,
-    z0: float,
-    z1: float,
-    dice: Random,
-    *,
-    full: float = 0.8,
+    x0: float, x1: float, low: float, room: float, z0: float, z1: float, dice: Random, full: float
 ) -> Iterator[Part]:
     """Build a row of books on a board, their spines to the front.
 

@@ -87,18 +87,14 @@ def _chest(
     front = front_face_z(d)
     open_ = has_state(item, "open")
     back = min(0.14, d * 0.3) if open_ else 0.0
-    yield from (
-        legs(w - 0.02, d - 0.06, foot + 0.02, 0.05, shade(look, 0.65), back=back)
-        if foot > 0.03
-        else [plinth(w, d - HANDLE, 0.05, shade(look, 0.6))]
-    )
+    if foot > 0.03:
+        yield from legs(w - 0.02, d - 0.06, foot + 0.02, 0.05, shade(look, 0.65), back=back)
+    else:
+        yield plinth(w, d - HANDLE, 0.05, shade(look, 0.6))
     low = max(foot, 0.05)
     yield rounded_shapes.slab(w, d, h - 0.025, h, look)
-    yield box(
-        (-w / 2 + 0.005, low, front + back + THICK),
-        (w / 2 - 0.005, h - 0.025, d / 2),
-        shade(look, 0.9),
-    )
+    corner = (-w / 2 + 0.005, low, front + back + THICK)
+    yield box(corner, (w / 2 - 0.005, h - 0.025, d / 2), shade(look, 0.9))
     row = (h - 0.03 - low) / rows
     wide = (w - 0.01) / columns
     lucky = rows - 1 if rows < 3 else rows - 2

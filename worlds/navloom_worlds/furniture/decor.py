@@ -32,7 +32,7 @@ from navloom_worlds.furniture.procedural_images import (
 )
 from navloom_worlds.furniture.rounded_shapes import arc, front_panel, relief, sheet, top_panel, tube
 from navloom_worlds.furniture.stroke_sketches import *
-from navloom_worlds.geometry.solids import Part, Surface, as_f32, box
+from navloom_worlds.geometry.solids import Part, Point, Surface, as_f32, box
 
 # -- archetypes: what hangs on walls
 
@@ -50,14 +50,10 @@ def framed_panel(
     yield box((bar - w / 2, bar, sunk), (w / 2 - bar, h - bar, back), white, sides="k")
     if mat:
         # Around the art, not behind it: covered faces would get no baked light.
-        yield from (
-            front_panel(w - 2 * bar, low, high, sunk, white)
-            for low, high in ((bar, edge), (h - edge, h - bar))
-        )
-        yield from (
-            front_panel(mat, edge, h - edge, sunk, white, x=s * (w / 2 - bar - mat / 2))
-            for s in (-1, 1)
-        )
+        for low, high in ((bar, edge), (h - edge, h - bar)):
+            yield front_panel(w - 2 * bar, low, high, sunk, white)
+        for s in (-1, 1):
+            yield front_panel(mat, edge, h - edge, sunk, white, x=s * (w / 2 - bar - mat / 2))
 
 
 def _hung(
@@ -68,11 +64,10 @@ def _hung(
     def build(item: Item) -> Iterable[Part]:
         (w, h, d), pen = size_of(item), make_pen(item, own, None, False)
         bar, mat = min(w, h) * rim, min(w, h) * 0.12 * (item_roll(item, "mat", 5) < mats)
-        art = (
-            item_artwork(item, motifs, w - 2 * (bar + mat), h - 2 * (bar + mat))
-            if motifs
-            else pen.tone("mirror")
-        )
+        if motifs:
+            art = item_artwork(item, motifs, w - 2 * (bar + mat), h - 2 * (bar + mat))
+        else:
+            art = pen.tone("mirror")
         # A mirror whose material is glass has a frame of another material.
         words = "black|wood|steel|white" if item.material == "glass" else frames
         return framed_panel(w, h, d, bar, pen.tone(pick(item, words.split("|"), "frame")), art, mat)
@@ -137,15 +132,11 @@ def _round(rim: str, print_: str, inset: float) -> Builder:
 def _needles(pen: SketchPen) -> Iterator[Part]:
     for k, a in enumerate(np.linspace(0, 2 * math.pi, 40, endpoint=False).tolist()):
         out, (x, y) = (-0.22, 0.0, 0.22)[k % 3], (math.cos(a), math.sin(a))
-        tip = (
-            x * (1 + out) - 0.2 * math.sin(a + 0.5),
-            y * (1 + out) + 0.2 * math.cos(a + 0.5),
-            -0.1,
-        )
+        u, v = 0.2 * math.sin(a + 0.5), 0.2 * math.cos(a + 0.5)
+        tip = (x * (1 + out) - u, y * (1 + out) + v, -0.1)
         leaf = as_f32([(x, y, 0.02), (x * (1.1 + out), y * (1.1 + out), -0.16), tip])
-        yield Part(
-            leaf, np.array([[0, 1, 2]], dtype=np.int32), shade(pen.own, (0.7, 1.0, 1.3)[k % 3])
-        )
+        face = np.array([[0, 1, 2]], dtype=np.int32)
+        yield Part(leaf, face, shade(pen.own, (0.7, 1.0, 1.3)[k % 3]))
 
 
 def _shade(low: float) -> Strokes:
@@ -155,34 +146,24 @@ def _shade(low: float) -> Strokes:
         turned(f"1,{low} {n},1 {float(n) * 0.97},1 .97,{low}", tone, sides=18)
         for n in (".55", ".72", ".95")
     ]
-    return one_of(*cones, salt="narrow"), orb(
-        f"0,{mid},0", f".22,{(1 - low) * 0.3},.22", _BULB, 8, 5
-    )
+    bulb = orb(f"0,{mid},0", f".22,{(1 - low) * 0.3},.22", _BULB, 8, 5)
+    return one_of(*cones, salt="narrow"), bulb
 
 
 def _candle(radius: float, low: float, high: float) -> Strokes:
     """Return strokes of a candle with its wick, and its flame if it is lit."""
-    tall = high - low
+    tall, wide = high - low, radius * 0.16
     return (
         disc(radius, low, high, "cream"),
         disc(radius * 0.06, high, high + tall * 0.12, "black", sides=4),
-        when(
-            "on",
-            orb(
-                f"0,{high + tall * 0.2},0",
-                f"{radius * 0.16},{tall * 0.16},{radius * 0.16}",
-                "flame",
-            ),
-        ),
+        when("on", orb(f"0,{high + tall * 0.2},0", f"{wide},{tall * 0.16},{wide}", "flame")),
     )
 
 
 # -- archetypes: plants
 
 
-def leaf(
-    foot: Sequence[float], at: float, long: float, wide: float, rise: float, tone: Surface
-) -> Part:
+def leaf(foot: Point, at: float, long: float, wide: float, rise: float, tone: Surface) -> Part:
     """Build a leaf from a point, turned about y, rising by radians and bent down at its tip."""
     across = np.array([-math.sin(at), 0, math.cos(at)])
     out = np.array([math.cos(at), 0, math.sin(at)])
@@ -234,25 +215,14 @@ def leaves(
 def _crown(pen: SketchPen) -> Iterator[Part]:
     """Draw a trunk under a ball of many small leaves."""
     dice = Random(item_roll(pen.item, "leaves"))
-    yield from draw_parts(
-        pen,
-        (
-            bar("0,0,0 .06,.6,.02 0,1.1,0", 0.09, "ebony"),
-            orb("0,1.35,0", ".6,.58,.6", "own*.6", 8, 5),
-        ),
-    )
+    trunk = bar("0,0,0 .06,.6,.02 0,1.1,0", 0.09, "ebony")
+    yield from draw_parts(pen, (trunk, orb("0,1.35,0", ".6,.58,.6", "own*.6", 8, 5)))
     for _ in range(52):
         turn, lift = dice.uniform(0, 2 * math.pi), dice.uniform(-1, 1)
         flat = math.sqrt(1 - lift * lift) * 0.62
         foot = (flat * math.cos(turn), 1.35 + lift * 0.6, flat * math.sin(turn))
-        yield leaf(
-            foot,
-            turn,
-            0.38,
-            0.22,
-            dice.uniform(-0.3, 0.7),
-            shade(pen.own, dice.uniform(0.75, 1.25)),
-        )
+        rise, tone = dice.uniform(-0.3, 0.7), shade(pen.own, dice.uniform(0.75, 1.25))
+        yield leaf(foot, turn, 0.38, 0.22, rise, tone)
 
 
 def _fronds(pen: SketchPen) -> Iterator[Part]:
@@ -270,11 +240,10 @@ def _fronds(pen: SketchPen) -> Iterator[Part]:
             for t in (0.0, 0.35, 0.7, 1.0)
         ]
         yield tube(stem, 0.025, shade(pen.own, 0.7), sides=3)
-        yield from (
-            leaf(foot, turn + s * 0.8, 0.55, 0.13, 0.4, shade(pen.own, dice.uniform(0.85, 1.2)))
-            for foot in stem[1:]
-            for s in (-1, 1)
-        )
+        for foot in stem[1:]:
+            for s in (-1, 1):
+                look = shade(pen.own, dice.uniform(0.85, 1.2))
+                yield leaf(foot, turn + s * 0.8, 0.55, 0.13, 0.4, look)
 
 
 def _blooms(count: int, reach: Range, y: Range, size: float, *, stems: bool = True) -> Stroke:
@@ -286,10 +255,8 @@ def _blooms(count: int, reach: Range, y: Range, size: float, *, stems: bool = Tr
             turn, out, up = k * 2.4 + 1, dice.uniform(*reach), dice.uniform(*y)
             foot = (out * math.cos(turn), up, out * math.sin(turn))
             petal = pen.tone("red|yellow|orange|purple" if k % 2 else "white|pink|blue|yellow")
-            yield from (
-                leaf(foot, turn + a, size * 1.3, size, 0.55, petal)
-                for a in np.linspace(0, 2 * math.pi, 6)[:5].tolist()
-            )
+            for a in np.linspace(0, 2 * math.pi, 6)[:5].tolist():
+                yield leaf(foot, turn + a, size * 1.3, size, 0.55, petal)
             heart = turned(f"{size * 0.35},.02 0,{size * 0.3}", "yellow*.9", sides=5)
             yield from draw_parts(pen, at(f"{foot[0]},{up},{foot[2]}", heart))
             if stems:

@@ -79,15 +79,12 @@ def _files(pen: SketchPen) -> list[Part]:
     for k in range(rows):
         y, z = f"{k / rows}+.035", "-1" if not out or k == rows - 1 else "-.5"
         top = f"{(k + 1) / rows}-.02"
-        strokes += [
-            block(f"-1+.01,{y},{z}+.022 1-.01,{top},{z}+.04"),
-            at(f"0,{(k + 0.5) / rows},{z}", _LABEL),
-        ]
+        strokes.append(block(f"-1+.01,{y},{z}+.022 1-.01,{top},{z}+.04"))
+        strokes.append(at(f"0,{(k + 0.5) / rows},{z}", _LABEL))
         if out and k == rows - 1:
             strokes.append(block(f"-1+.03,{y}+.03,{z}+.03 1-.03,{top}-.06,-.4", "own*.7"))
-            strokes.append(
-                row(5, "0,0,.09", block(f"-1+.05,{y},-.9 1-.05,{top}-.02,-.88", "straw"))
-            )
+            files = block(f"-1+.05,{y},-.9 1-.05,{top}-.02,-.88", "straw")
+            strokes.append(row(5, "0,0,.09", files))
     return draw_parts(pen, strokes)
 
 
@@ -167,11 +164,8 @@ def _shoes(tone: str, tall: float) -> Strokes:
     """Return strokes of a pair of shoes or boots."""
     t = f"0+{tall}"
     side = f"-.8,0+.015 .8,0+.015 .8,{t} .24,{t} .08,0+{min(tall, 0.07)} -.56,0+.05 -.8,0+.035"
-    one = (
-        cut(side, "0+.01", "0+.085", tone, axis="x"),
-        block("0+.008,0,-.8 0+.087,0+.018,.8", "shell*.9"),
-    )
-    return mirror(one)
+    sole = block("0+.008,0,-.8 0+.087,0+.018,.8", "shell*.9")
+    return mirror((cut(side, "0+.01", "0+.085", tone, axis="x"), sole))
 
 
 def _coat(tone: str) -> Strokes:

@@ -19,6 +19,8 @@ from navloom_worlds.furniture.builder_tools import (
 from navloom_worlds.furniture.rounded_shapes import rounded_box, slab, tube, wheel
 from navloom_worlds.geometry.solids import Part, Surface, beam, box, cylinder, lathe
 
+Pair = tuple[float, float]
+
 GAP = 0.004
 """Gap between two fronts in metres, so that the seam is visible."""
 THICK = 0.018
@@ -103,14 +105,14 @@ def handle_metal(look: Surface) -> Surface:
     return IRON if lightness(look) > 0.55 else STEEL
 
 
-def _seam(low: tuple[float, float], high: tuple[float, float], z: float, look: Surface) -> Part:
+def _seam(low: Pair, high: Pair, z: float, look: Surface) -> Part:
     """Build the dark strip visible between two fronts whose faces are at z."""
     return box((*low, z + 0.01), (*high, z + THICK - 0.001), shade(look, 0.35), sides="f")
 
 
 def drawer(
-    low: tuple[float, float],
-    high: tuple[float, float],
+    low: Pair,
+    high: Pair,
     front: float,
     look: Surface,
     *,
@@ -151,8 +153,8 @@ def drawer(
 
 
 def door(
-    low: tuple[float, float],
-    high: tuple[float, float],
+    low: Pair,
+    high: Pair,
     front: float,
     look: Surface,
     *,
@@ -313,14 +315,7 @@ def framed_hole(
     ]
 
 
-def cushion(
-    x: tuple[float, float],
-    y: tuple[float, float],
-    z: tuple[float, float],
-    look: Surface,
-    *,
-    soft: float = 0.05,
-) -> Part:
+def cushion(x: Pair, y: Pair, z: Pair, look: Surface, *, soft: float = 0.05) -> Part:
     """Build an upholstered block between two x, two y and two z."""
     return rounded_box((x[0], y[0], z[0]), (x[1], y[1], z[1]), soft, look)
 

@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from navloom_worlds.geometry.arrays import F64, I32
-from navloom_worlds.geometry.solids import Part, Surface, as_f32, box, cylinder, lathe, quad
-
-Point = Sequence[float]
+from navloom_worlds.geometry.solids import Part, Point, Surface, as_f32, box, cylinder, lathe, quad
 
 
 def slab(
@@ -21,9 +19,7 @@ def slab(
     return box((x - w / 2, low, z - d / 2), (x + w / 2, high, z + d / 2), look)
 
 
-def rounded_box(
-    low: Sequence[float], high: Sequence[float], radius: float, look: Surface, *, steps: int = 2
-) -> Part:
+def rounded_box(low: Point, high: Point, radius: float, look: Surface, *, steps: int = 2) -> Part:
     """Build a box with rounded edges: cushions, mattresses, worn corners.
 
     Args:
@@ -163,7 +159,7 @@ def tube(
 
 
 def ring(
-    middle: Sequence[float],
+    middle: Point,
     radius: float,
     thick: float,
     look: Surface,
@@ -180,13 +176,7 @@ def ring(
 
 
 def wheel(
-    middle: Sequence[float],
-    radius: float,
-    wide: float,
-    look: Surface,
-    *,
-    axis: str = "x",
-    sides: int = 16,
+    middle: Point, radius: float, wide: float, look: Surface, *, axis: str = "x", sides: int = 16
 ) -> Part:
     """Build a closed disc about an axis: castors, weights, knobs, hobs, round doors."""
     x, y, z = middle
@@ -199,12 +189,7 @@ def wheel(
 
 
 def ball(
-    middle: Sequence[float],
-    radii: float | Sequence[float],
-    look: Surface,
-    *,
-    sides: int = 12,
-    rings: int = 0,
+    middle: Point, radii: float | Point, look: Surface, *, sides: int = 12, rings: int = 0
 ) -> Part:
     """Build an ellipsoid with one radius or three; ``rings`` is its number of strips in height."""
     turn = np.linspace(-np.pi / 2, np.pi / 2, (rings or sides // 2) + 1)
@@ -258,17 +243,12 @@ def ring_plate(outer: Oval, inner: Oval, y: float, look: Surface) -> Part:
 
 
 def arc(
-    middle: Point,
-    radii: tuple[float, float],
-    start: float,
-    end: float,
-    axes: str = "xy",
-    n: int = 8,
+    mid: Point, radii: tuple[float, float], start: float, end: float, axes: str = "xy", n: int = 8
 ) -> list[tuple[float, float, float]]:
     """Return points on an arc; angles in radians from the first axis towards the second."""
     points = []
     for a in np.linspace(start, end, n + 1):
-        point = [float(each) for each in middle]
+        point = [float(each) for each in mid]
         point["xyz".index(axes[0])] += radii[0] * math.cos(a)
         point["xyz".index(axes[1])] += radii[1] * math.sin(a)
         points.append((point[0], point[1], point[2]))

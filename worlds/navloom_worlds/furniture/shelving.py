@@ -39,10 +39,8 @@ def _frame(item: Item, levels: int, *, open_: bool, back: bool = True) -> Iterat
     metal = item.material in ("steel", "aluminium", "raw steel", "iron", "wrought iron", "brass")
     thick = 0.025
     heights = board_heights(h, levels)
-    yield from (
-        box((-w / 2, y - _BOARD, -d / 2), (w / 2, y, d / 2), look)
-        for y in [max(y, _BOARD) for y in heights]
-    )
+    for y in (max(y, _BOARD) for y in heights):
+        yield box((-w / 2, y - _BOARD, -d / 2), (w / 2, y, d / 2), look)
     yield box((-w / 2, h - _BOARD, -d / 2), (w / 2, h, d / 2), look)
     if open_ or metal:
         post = look if metal else IRON
@@ -73,7 +71,7 @@ def bookshelf(item: Item) -> Iterator[Part]:
         start = -w / 2 + 0.03
         if dice.random() < 0.3:
             start += w * 0.2
-        row = books(start, w / 2 - 0.03, y, room, 0.02, d / 2 - 0.015, dice, full=full)
+        row = books(start, w / 2 - 0.03, y, room, 0.02, d / 2 - 0.015, dice, full)
         yield from row
 
 
@@ -99,23 +97,23 @@ def _boxes(x0: float, x1: float, y: float, high: float, d: float, dice: Random) 
     """Build boxes, baskets and books along a board, set back."""
     x = x0 + dice.uniform(0, 0.15)
     while x + 0.2 < x1:
-        wd = dice.uniform(0.16, 0.26)
+        wide = dice.uniform(0.16, 0.26)
         tall = high * dice.uniform(0.6, 1.0)
         kind = dice.randrange(4)
         if kind == 0:
             own = Surface((0.72, 0.55, 0.36))
-            yield box((x, y, 0.0), (x + wd, y + tall, d / 2 - 0.02), own)
-            yield box((x + wd * 0.42, y, -0.002), (x + wd * 0.58, y + tall, 0), shade(own, 0.8))
+            yield box((x, y, 0.0), (x + wide, y + tall, d / 2 - 0.02), own)
+            yield box((x + wide * 0.42, y, -0.002), (x + wide * 0.58, y + tall, 0), shade(own, 0.8))
         elif kind == 1:
             own = Surface(hue_colour(dice.random(), 0.3, 0.75))
             yield rounded_box(
-                (x, y, 0.0), (x + wd, y + tall * 0.7, d / 2 - 0.02), 0.015, own, steps=1
+                (x, y, 0.0), (x + wide, y + tall * 0.7, d / 2 - 0.02), 0.015, own, steps=1
             )
             lid = (x - 0.004, y + tall * 0.7, -0.004)
-            yield box(lid, (x + wd, y + tall * 0.8, d / 2 - 0.02), contrasting(own))
+            yield box(lid, (x + wide, y + tall * 0.8, d / 2 - 0.02), contrasting(own))
         elif kind == 2:
-            yield from books(x, x + wd, y, high * 1.1, 0.0, d / 2 - 0.02, dice, full=1.0)
-        x += wd + dice.uniform(0.03, 0.3)
+            yield from books(x, x + wide, y, high * 1.1, 0.0, d / 2 - 0.02, dice, full=1.0)
+        x += wide + dice.uniform(0.03, 0.3)
 
 
 def _board_on_wall(item: Item) -> Iterator[Part]:
@@ -144,13 +142,8 @@ def bathroom_shelf(item: Item) -> Iterator[Part]:
             continue
         for n in range(int((w - 0.08) / 0.1)):
             tall = min(room * 0.75, dice.uniform(0.08, 0.2))
-            bottle = [
-                (0.03, 0.0),
-                (0.03, tall * 0.7),
-                (0.012, tall * 0.85),
-                (0.012, tall),
-                (0, tall),
-            ]
+            neck = [(0.012, tall * 0.85), (0.012, tall), (0, tall)]
+            bottle = [(0.03, 0.0), (0.03, tall * 0.7), *neck]
             colour = Surface(hue_colour(dice.random(), 0.45, 0.8), gloss=0.4) if n % 2 else CERAMIC
             yield lathe(bottle, colour, sides=10).moved(-w / 2 + 0.08 + 0.1 * n, y, d * 0.22)
 

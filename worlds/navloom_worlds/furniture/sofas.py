@@ -86,12 +86,9 @@ def sofa_bed(item: Item) -> Iterator[Part]:
         (-x + arm, seat - 0.1, -d / 2), (x - arm, seat + 0.012, d * 0.02), Surface((0.5, 0.6, 0.7))
     )
     for k in (-1, 1):
-        mid = k * (x - arm) / 2
+        cx = k * (x - arm) / 2
         yield rounded_box(
-            (mid - 0.28, seat - 0.02, d * 0.05),
-            (mid + 0.28, seat + 0.07, d / 2 - 0.22),
-            0.045,
-            LINEN,
+            (cx - 0.28, seat - 0.02, d * 0.05), (cx + 0.28, seat + 0.07, d / 2 - 0.22), 0.045, LINEN
         )
 
 

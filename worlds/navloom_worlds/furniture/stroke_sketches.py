@@ -278,13 +278,7 @@ def oval(rx: float, ry: float = 0.0, x: float = 0.0, y: float = 0.0, n: int = 14
 
 
 def slab(
-    low: float,
-    high: float,
-    tone: str = "own",
-    *,
-    r: float = 0.1,
-    inset: float = 1.0,
-    axis: str = "y",
+    y0: float, y1: float, tone: str = "own", *, r: float = 0.1, inset: float = 1.0, axis: str = "y"
 ) -> Stroke:
     """Return a stroke of the item's footprint (``y``) or front (``z``), extruded, corners round.
 
@@ -305,7 +299,7 @@ def slab(
             flat = [(x * 2 / w, z * 2 / d) for x, z in outline]
         else:
             flat = [(x * 2 / w, 0.5 + y / h) for x, y in outline]
-        return [rounded_shapes.prism(flat, low, high, pen.tone(tone), axis=axis)]
+        return [rounded_shapes.prism(flat, y0, y1, pen.tone(tone), axis=axis)]
 
     return draw
 
@@ -322,24 +316,15 @@ def rod(path: str, thick: float, tone: str = "own", sides: int = 4) -> Stroke:
 
 
 def wheel(
-    at: str,
-    radius: float | str,
-    wide: float | str,
-    tone: str = "own",
-    axis: str = "z",
-    sides: int = 16,
+    at: str, r: float | str, wide: float | str, tone: str = "own", axis: str = "z", sides: int = 16
 ) -> Stroke:
     """Return a stroke of a closed disc about a point and an axis: wheels, knobs, dials."""
-    return lambda pen: [
-        rounded_shapes.wheel(
-            pen.put(at)[0],
-            pen.length(radius),
-            pen.length(wide, axis),
-            pen.tone(tone),
-            axis=axis,
-            sides=sides,
-        )
-    ]
+
+    def draw(pen: SketchPen) -> list[Part]:
+        size, look = (pen.length(r), pen.length(wide, axis)), pen.tone(tone)
+        return [rounded_shapes.wheel(pen.put(at)[0], *size, look, axis=axis, sides=sides)]
+
+    return draw
 
 
 def ring(
@@ -352,17 +337,13 @@ def ring(
     sides: int = 5,
 ) -> Stroke:
     """Return a stroke of a hoop about a point and an axis."""
-    return lambda pen: [
-        rounded_shapes.ring(
-            pen.put(at)[0],
-            pen.length(radius),
-            thick,
-            pen.tone(tone),
-            axis=axis,
-            around=around,
-            sides=sides,
-        )
-    ]
+
+    def draw(pen: SketchPen) -> list[Part]:
+        middle, size, look = pen.put(at)[0], pen.length(radius), pen.tone(tone)
+        more = {"around": around, "sides": sides}
+        return [rounded_shapes.ring(middle, size, thick, look, axis=axis, **more)]
+
+    return draw
 
 
 def ear(x: float, y: float, rx: float, ry: float, thick: float) -> Stroke:

@@ -39,16 +39,13 @@ def bathtub(item: Item) -> list[Part]:
             (a + (c - a) * t, b + (e - b) * t) for (a, b), (c, e) in zip(floor, inner, strict=True)
         ]
         parts.append(prism(water, h * t, h * t + 0.002, WATER, axis="y"))
+    end = long / 2 - 0.035
     for s in (-1, 1):
-        parts.append(
-            cylinder(0.018, h, h + 0.05, CHROME, sides=8).moved(long / 2 - 0.035, 0, s * 0.09)
-        )
-        parts.append(
-            ball((long / 2 - 0.035, h + 0.06, s * 0.09), (0.024, 0.012, 0.024), CHROME, sides=8)
-        )
+        parts.append(cylinder(0.018, h, h + 0.05, CHROME, sides=8).moved(end, 0, s * 0.09))
+        parts.append(ball((end, h + 0.06, s * 0.09), (0.024, 0.012, 0.024), CHROME, sides=8))
     spout = [
-        (long / 2 - 0.035, h, 0),
-        (long / 2 - 0.035, h + 0.1, 0),
+        (end, h, 0),
+        (end, h + 0.1, 0),
         (long / 2 - 0.09, h + 0.12, 0),
         (long / 2 - 0.15, h + 0.08, 0),
     ]

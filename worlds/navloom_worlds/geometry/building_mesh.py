@@ -81,12 +81,8 @@ def _stairs(flight: Stairs, foot: BuildingRoom | None, finishes: Finishes) -> It
         w, d = step.size[0] / 2, step.size[2] / 2
         body = box((-w, 0, -d), (w, step.size[1] - _BOARD, d), TRIM, sides="fklr")
         yield body.turned(step.yaw).moved(x, step.bottom, z)
-        low, high = _nosed(step, steps, number)
-        board = box(
-            (low[0], step.size[1] - _BOARD, low[1]),
-            (high[0], step.size[1], high[1]),
-            finishes.stairs,
-        )
+        (x0, z0), (x1, z1) = _nosed(step, steps, number)
+        board = box((x0, step.size[1] - _BOARD, z0), (x1, step.size[1], z1), finishes.stairs)
         yield board.turned(step.yaw).moved(x, step.bottom, z)
     base = min(step.bottom for step in steps)
     for way in _rails(list(_guards(steps, base, foot))):
@@ -210,12 +206,8 @@ def _cabin(building: Building, room: BuildingRoom) -> Iterator[Owned]:
         return
     top = storey.ceiling - 0.01
     x, z = (left + right) / 2, (near + far) / 2
-    lamp = [
-        (x - 0.4, top, z - 0.4),
-        (x + 0.4, top, z - 0.4),
-        (x + 0.4, top, z + 0.4),
-        (x - 0.4, top, z + 0.4),
-    ]
+    x0, z0, x1, z1 = x - 0.4, z - 0.4, x + 0.4, z + 0.4
+    lamp = [(x0, top, z0), (x1, top, z0), (x1, top, z1), (x0, top, z1)]
     yield CEILING, quad(lamp, _LAMP)
     doors = [way for way in building.ways if room.region.id in way.rooms and way.leaf]
     inner = room.area.buffer(-0.06, join_style="mitre")

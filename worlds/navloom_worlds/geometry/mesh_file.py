@@ -369,12 +369,8 @@ def _material(material: Any) -> tuple[RGB, Image.Image | None, float, float]:
         rough = 1.0 if material.roughnessFactor is None else float(material.roughnessFactor)
         shine = material.emissiveFactor
         glow = 0.0 if shine is None else float(np.clip(np.max(shine), 0, 4))
-        return (
-            _rgb(linear_to_srgb(light)),
-            material.baseColorTexture,
-            float(np.clip(1 - rough, 0, 1)),
-            glow,
-        )
+        gloss = float(np.clip(1 - rough, 0, 1))
+        return _rgb(linear_to_srgb(light)), material.baseColorTexture, gloss, glow
     colour = _unit(np.asarray(getattr(material, "diffuse", [204, 204, 204]), dtype=np.uint8))[:3]
     image = getattr(material, "image", None)
     return _rgb(np.ones(3) if image is not None else colour), image, 0.0, 0.0

@@ -271,10 +271,8 @@ def _pixels(glb: GlbTriangles, image: int) -> I32:
     raw = glb.images[image] if 0 <= image < len(glb.images) else None
     if raw is None:
         return np.full((1, 1), -1, dtype=np.int32)
-    with (
-        one_line_errors(f"{glb.path}: images[{image}] is broken"),
-        Image.open(io.BytesIO(raw)) as opened,
-    ):
+    broken = f"{glb.path}: images[{image}] is broken"
+    with one_line_errors(broken), Image.open(io.BytesIO(raw)) as opened:
         if opened.size[0] * opened.size[1] > MOST_PIXELS:
             raise SceneError(
                 f"{glb.path}: images[{image}] is {opened.size[0]} x {opened.size[1]}: expected "

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from navloom_worlds.geometry.arrays import F32, F64, I32, U8
 
+Point = Sequence[float]
 RGB = tuple[float, float, float]
 
 
@@ -141,9 +142,7 @@ _CUBE_FACES = np.array(
 )
 
 
-def box(
-    low: Sequence[float], high: Sequence[float], surface: Surface, *, sides: str = "bufklr"
-) -> Part:
+def box(low: Point, high: Point, surface: Surface, *, sides: str = "bufklr") -> Part:
     """Return a box between two corners.
 
     Args:
@@ -170,7 +169,7 @@ def quad_faces(count: int) -> I32:
     return faces.reshape(-1, 3).astype(np.int32)
 
 
-def quad(corners: Sequence[Sequence[float]], surface: Surface, *, whole: bool = False) -> Part:
+def quad(corners: Sequence[Point], surface: Surface, *, whole: bool = False) -> Part:
     """Return a quad of four corners, counter-clockwise from the front, lower left first.
 
     Args:
@@ -217,9 +216,7 @@ def cylinder(radius: float, low: float, high: float, surface: Surface, *, sides:
     return lathe(rim, surface, sides=sides)
 
 
-def beam(
-    a: Sequence[float], b: Sequence[float], thick: float, surface: Surface, *, sides: int = 4
-) -> Part:
+def beam(a: Point, b: Point, thick: float, surface: Surface, *, sides: int = 4) -> Part:
     """Return a straight bar between two points: legs, rails, handles.
 
     Args:

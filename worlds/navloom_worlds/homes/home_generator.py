@@ -201,6 +201,7 @@ def _outline(outline: Outline) -> tuple[Point2, ...]:
 
 def _region(room: PlannedRoom, ceiling: int) -> Region:
     left, near, right, far = to_rect(room.outline)
+    across, along = mm_to_m((left + right) / 2), mm_to_m((near + far) / 2)
     x, z = _middle(room.outline)
     return Region(
         id=room.id,
@@ -208,11 +209,7 @@ def _region(room: PlannedRoom, ceiling: int) -> Region:
         floor=room.floor,
         center=(mm_to_m(x), mm_to_m(room.level), mm_to_m(z)),
         box=Box(
-            center=(
-                mm_to_m((left + right) / 2),
-                mm_to_m((room.level + ceiling) / 2),
-                mm_to_m((near + far) / 2),
-            ),
+            center=(across, mm_to_m((room.level + ceiling) / 2), along),
             size=(mm_to_m(right - left), mm_to_m(ceiling - room.level), mm_to_m(far - near)),
         ),
         polygon=_outline(room.outline),

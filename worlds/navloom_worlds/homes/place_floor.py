@@ -25,6 +25,7 @@ _SCREEN = (1000, 450, 500)
 """mm: width and depth of a screen's stand, and the clearance in front of it."""
 _ASKANCE = 900
 """mm: maximum lateral offset between a screen's wall and the seat that faces it."""
+_Span = tuple[WallSide, int, int]
 _NOT_AT_WINDOWS = frozenset({"bed", "cabinet", "shelf"})
 _OVER_SILLS = 1500
 """mm: above all window sills except those of bathrooms."""
@@ -109,7 +110,7 @@ def _along(
     return None
 
 
-def _rank(room: RoomState, prefer: str, span: tuple[WallSide, int, int], need: int) -> float:
+def _rank(room: RoomState, prefer: str, span: _Span, need: int) -> float:
     """Rank a span; lower is tried first: long ones for centred items, tight ones for the rest."""
     side, low, high = span
     slack = min((high - low - need) / 4000, 1.0)
@@ -120,9 +121,7 @@ def _rank(room: RoomState, prefer: str, span: tuple[WallSide, int, int], need: i
     return noise + 0.3 * slack - whole
 
 
-def _outlook(
-    room: RoomState, span: tuple[WallSide, int, int], wide: int
-) -> tuple[float, int | None]:
+def _outlook(room: RoomState, span: _Span, wide: int) -> tuple[float, int | None]:
     """Rate a sofa's view: 0 for a wall in sight with space for a screen, more if it is worse.
 
     Returns:
@@ -146,12 +145,7 @@ def _outlook(
 
 
 def _starts(
-    room: RoomState,
-    prefer: str,
-    span: tuple[WallSide, int, int],
-    wide: int,
-    at: int | None,
-    corner: bool,
+    room: RoomState, prefer: str, span: _Span, wide: int, at: int | None, corner: bool
 ) -> Iterator[int]:
     side, low, high = span
     last = high - wide

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from navloom_worlds.homes.catalogue import ItemSpec, Place
+from navloom_worlds.homes.floorplan import Spot
 from navloom_worlds.homes.placement import PlacedItem, RoomState, Size
 from navloom_worlds.homes.rectilinear import rect_centre, rects_overlap
 from navloom_worlds.homes.room_occupancy import WallSide
@@ -168,26 +169,21 @@ def _door(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
 
 
 def _lay(
-    room: RoomState,
-    entry: ItemSpec,
-    size: Size,
-    spot: tuple[int, int],
-    quarter: int,
-    anchor: PlacedItem | None,
+    room: RoomState, entry: ItemSpec, size: Size, spot: Spot, quarter: int, host: PlacedItem | None
 ) -> PlacedItem | None:
     rugs = [thing.rect for thing in room.placed if thing.entry.shape == "rug"]
     stood = [
         thing.rect
         for thing in room.placed
         if thing.entry.shape in _NOT_ON_RUGS and not thing.hung
-        and thing.on is None and (anchor is None or thing.anchor is not anchor)
+        and thing.on is None and (host is None or thing.anchor is not host)
     ]  # fmt: skip
     for share in (10, 8, 6):
         fitted = (size[0] * share // 20 * 2, size[1], size[2] * share // 20 * 2)
         thing = PlacedItem(0, entry, fitted, *spot, 0, quarter)
         apart = not any(rects_overlap(thing.rect, other) for other in (*rugs, *stood))
         if fitted[0] >= entry.size[0][0] * 6 // 10 and apart and room.ground.rug_fits(thing.rect):
-            return room.put(entry, fitted, spot, 0, quarter, anchor=anchor)
+            return room.put(entry, fitted, spot, 0, quarter, anchor=host)
     return None
 
 

@@ -104,10 +104,8 @@ def footprint_rect(x: int, z: int, wide: int, deep: int, quarter: int, tilt: int
     """Return the bounding rectangle of a turned footprint, rounded outwards to whole mm."""
     if tilt:
         cos, sin = TILTS[abs(tilt)]
-        wide, deep = (
-            (wide * cos + deep * sin + 1999) // 2000 * 2,
-            (wide * sin + deep * cos + 1999) // 2000 * 2,
-        )
+        across, along = wide * cos + deep * sin, wide * sin + deep * cos
+        wide, deep = (across + 1999) // 2000 * 2, (along + 1999) // 2000 * 2
     if quarter % 2:
         wide, deep = deep, wide
     return x - wide // 2, z - deep // 2, x + wide // 2, z + deep // 2

@@ -157,12 +157,8 @@ def _gaps(bay: Bay, rect: Rect) -> tuple[int, int]:
 
 
 def _clip(rect: Rect, window: Rect) -> Rect:
-    return (
-        max(rect[0], window[0]),
-        max(rect[1], window[1]),
-        min(rect[2], window[2]),
-        min(rect[3], window[3]),
-    )
+    (x0, z0, x1, z1), (a0, b0, a1, b1) = rect, window
+    return max(x0, a0), max(z0, b0), min(x1, a1), min(z1, b1)
 
 
 def _clipped(frame: SpineFrame, window: Rect) -> SpineFrame:

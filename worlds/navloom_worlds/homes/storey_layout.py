@@ -80,10 +80,7 @@ def passage_cost(through: str, to: str, own: bool) -> float:
 
 
 def cheapest_tree(
-    kinds: Mapping[int, str],
-    own: Mapping[int, bool],
-    beside: Mapping[int, Sequence[int]],
-    root: int,
+    kinds: Mapping[int, str], own: Mapping[int, bool], near: Mapping[int, Sequence[int]], root: int
 ) -> list[CellOpening] | None:
     """Return the cheapest doorways that reach every cell from a root (Prim's tree, directed costs).
 
@@ -96,7 +93,7 @@ def cheapest_tree(
         found = [
             (passage_cost(kinds[a], kinds[b], own[b]), a, b)
             for a in sorted(reached)
-            for b in beside[a]
+            for b in near[a]
             if b not in reached
         ]
         if not found:
@@ -334,12 +331,11 @@ def hall_cells(dice: Rng, frame: SpineFrame, halls: int) -> list[StoreyCell]:
     x0, z0, x1, z1 = spine[0]
     if x1 - x0 > z1 - z0:
         cut = x0 + int((x1 - x0) * dice.between(0.35, 0.65)) // 50 * 50
-        return [
-            StoreyCell("hallway", [(x0, z0, cut, z1)]),
-            StoreyCell("hallway", [(cut, z0, x1, z1)]),
-        ]
-    cut = z0 + int((z1 - z0) * dice.between(0.35, 0.65)) // 50 * 50
-    return [StoreyCell("hallway", [(x0, z0, x1, cut)]), StoreyCell("hallway", [(x0, cut, x1, z1)])]
+        halves = (x0, z0, cut, z1), (cut, z0, x1, z1)
+    else:
+        cut = z0 + int((z1 - z0) * dice.between(0.35, 0.65)) // 50 * 50
+        halves = (x0, z0, x1, cut), (x0, cut, x1, z1)
+    return [StoreyCell("hallway", [half]) for half in halves]
 
 
 def draw_storey(storey: PlannedStorey, cells: list[StoreyCell], outer: int) -> StoreyDraft | None:

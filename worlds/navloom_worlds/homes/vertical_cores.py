@@ -89,30 +89,25 @@ def draw_lift(dice: Rng, frame: SpineFrame, floors: int) -> VerticalCore | None:
 
 
 def draw_stairs(
-    dice: Rng,
-    frame: SpineFrame,
-    standing: Sequence[VerticalCore],
-    floor: int,
-    level: int,
-    rise: int,
+    dice: Rng, frame: SpineFrame, cores: Sequence[VerticalCore], floor: int, level: int, rise: int
 ) -> VerticalCore | None:
     """Draw stairs up from a storey; None if there is no space.
 
     Args:
         dice: its own random stream.
         frame: footprint of the storey.
-        standing: the other stairs and lifts.
+        cores: the other stairs and lifts.
         floor: the lower storey.
         level: its height in mm.
         rise: to the next storey.
     """
     if len(frame.spine) > 1 and dice.chance(0.55):
-        shaft = _in_corner(dice, frame, standing, floor, level, rise)
+        shaft = _in_corner(dice, frame, cores, floor, level, rise)
         if shaft is not None:
             return shaft
     shape: Shape = "half-turn" if dice.chance(0.6) else "two-turns"
     size = draw_stair_size(dice, rise, shape)
-    places = _places(frame, standing, size.wide, size.deep)
+    places = _places(frame, cores, size.wide, size.deep)
     if not places:
         return None
     bay, at = dice.pick(places)
@@ -144,17 +139,12 @@ def _places(
 
 
 def _in_corner(
-    dice: Rng,
-    frame: SpineFrame,
-    standing: Sequence[VerticalCore],
-    floor: int,
-    level: int,
-    rise: int,
+    dice: Rng, frame: SpineFrame, cores: Sequence[VerticalCore], floor: int, level: int, rise: int
 ) -> VerticalCore | None:
     """Draw stairs in the inner corner of a bent spine: entered from one arm, left to the other."""
     bay = next((bay for bay in frame.bays if bay.key == _INNER), None)
     arm = frame.spine[1]
-    if bay is None or bay.hi != arm[0] or any(shaft.bay.key == _INNER for shaft in standing):
+    if bay is None or bay.hi != arm[0] or any(shaft.bay.key == _INNER for shaft in cores):
         return None
     shapes: list[Shape] = ["straight", "quarter-turn"]
     for shape in shapes if dice.chance(0.6) else shapes[::-1]:

@@ -52,10 +52,8 @@ class _RegionEntrance:
     """Distance from the outline to the region's own free floor."""
 
     def place(self, far: float) -> Point2:
-        return (
-            round(self.at[0] + self.into[0] * (self.off + far), 3),
-            round(self.at[1] + self.into[1] * (self.off + far), 3),
-        )
+        (x, z), (u, w), far = self.at, self.into, self.off + far
+        return round(x + u * far, 3), round(z + w * far, 3)
 
     @property
     def strip(self) -> Polygon:

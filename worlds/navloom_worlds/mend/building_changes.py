@@ -63,10 +63,9 @@ class _DoorwayLine:
 
     def at(self, along: float, aside: float = 0.0) -> Point2:
         """Return the point at these distances along the line and to its side."""
-        return (
-            round(self.x + along * self.u - aside * self.w, 4),
-            round(self.z + along * self.w + aside * self.u, 4),
-        )
+        x = self.x + along * self.u - aside * self.w
+        z = self.z + along * self.w + aside * self.u
+        return round(x, 4), round(z, 4)
 
     def rect(self, along: tuple[float, float], aside: tuple[float, float]) -> Polygon:
         """Return the rectangle of two such ranges."""
@@ -169,9 +168,9 @@ def _spare(
         if wall in here or not (low - 1.0 < wall.bottom < low + _STOREY):
             continue
         shape = wall_footprint(wall)
-        if shape.is_empty or not shape.intersects(
-            line.rect((side * line.half, side * reach), (-thick / 2 - 0.01, thick / 2 + 0.01))
-        ):
+        across = -thick / 2 - 0.01, thick / 2 + 0.01
+        beside = line.rect((side * line.half, side * reach), across)
+        if shape.is_empty or not shape.intersects(beside):
             continue
         near = min(side * line.along(p) for p in shapely.get_coordinates(shape).tolist())
         if near > line.half - 0.05:
@@ -302,15 +301,8 @@ def add_ramp(scene: Scene, link: Link) -> Scene:
     if there := items_on_area(scene, ramp.floor, ramp.low):
         named = ", ".join(f"{item.name} {item.id}" for item in there[:4])
         raise SceneError(f"{link.a}<->{link.b}: {named} stands where the ramp would lie.")
-    changed = link.model_copy(
-        update={
-            "a": ramp.low,
-            "b": ramp.high,
-            "kind": "ramp",
-            "step": ramp.rise,
-            "swing": _upward(link, ramp),
-        }
-    )
+    update = {"a": ramp.low, "b": ramp.high, "kind": "ramp", "step": ramp.rise}
+    changed = link.model_copy(update={**update, "swing": _upward(link, ramp)})
     links = replace_link(scene, link, changed)
     return scene.replace(links=links, stairs=(*scene.stairs, ramp.flight))
 

@@ -171,31 +171,26 @@ def _where(scene: Scene, change: Change) -> Iterator[tuple[int, float, float, fl
 
 
 def _close_up(
-    sheet: PlanSheet,
-    rect: Rect,
-    first: Scene,
-    home: Scene,
-    place: MendSite,
-    drive: RouteDrive | None,
+    sheet: PlanSheet, rect: Rect, first: Scene, home: Scene, at: MendSite, drive: RouteDrive | None
 ) -> None:
     """Draw a close-up, changed items and doorways in red; ``first`` is the original home."""
-    pen = SvgPen(2 * place.half / rect[2])
-    (data,) = plan_data(home, floors=[place.floor]).floors
+    pen = SvgPen(2 * at.half / rect[2])
+    (data,) = plan_data(home, floors=[at.floor]).floors
     nodes = list(draw_floor(data, pen))
-    high = next(each.height for each in home.floors if each.id == place.floor)
+    high = next(each.height for each in home.floors if each.id == at.floor)
     for leg in drive.path if drive else ():
         near = tuple((x, -z) for x, y, z in leg if abs(y - high) < 1.0)
         nodes += [pen.draw([near], Ink(_WAY, 1.2))] if near else []
-    for change in place.changes:
+    for change in at.changes:
         item = None if change.item is None else first.item_by_id[change.item]
         if item is not None and item.size is not None:
             box = Box(center=item.position, size=item.size, yaw=item.yaw)
             dash = () if home is first else (1.0, 1.65)
             ring = tuple((x, -z) for x, z in box.corners())
             nodes.append(pen.draw([ring], Ink(_INK, 1.2, dash=dash), close=True))
-    for number in {each.link for each in place.changes} - {None}:
+    for number in {each.link for each in at.changes} - {None}:
         nodes += _measured(home.links[number or 0], pen)
-    x, y, half = place.x, -place.z, place.half
+    x, y, half = at.x, -at.z, at.half
     sheet.place(nodes, (x - half, y - half, x + half, y + half), rect, cut=True)
     left, top, wide, tall = rect[0], -rect[1], rect[2], rect[3]
     frame = ((left, top), (left + wide, top), (left + wide, top - tall), (left, top - tall))
@@ -260,15 +255,8 @@ def write_mends(scene: Scene, found: Sequence[Mend], folder: Path) -> list[str]:
         numbered = enumerate(each.changes, start=1)
         listed = "; ".join(f"{k}. {c.words} ({c.cost:,.0f})" for k, c in numbered)
         title = f"{number}. {each.body}: {each.start} to {each.goal}"
-        pictures.append(
-            Picture(
-                title=title,
-                data=drawn,
-                alt=f"Before and after of {title}",
-                note=listed,
-                private=True,
-            )
-        )
+        alt = f"Before and after of {title}"
+        pictures.append(Picture(title=title, data=drawn, alt=alt, note=listed, private=True))
         try:
             copy = mended_copy(scene, each.changes, f"{scene.id}-mended-{number}")
             save(copy, folder / f"mend-{number}.json")

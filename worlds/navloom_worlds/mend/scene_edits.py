@@ -346,10 +346,8 @@ def _ways(scene: Scene, region: Region) -> list[Polygon]:
 
 def rebuild_graph(before: Scene, changed: Scene) -> Scene:
     """Recompute the graph of an edited scene; without exact geometry, remove what is blocked."""
-    if _standing(before) == _standing(changed) and (before.walls, before.stairs) == (
-        changed.walls,
-        changed.stairs,
-    ):
+    built = (before.walls, before.stairs) == (changed.walls, changed.stairs)
+    if built and _standing(before) == _standing(changed):
         return changed
     exact = all(link.jambs for link in changed.links if link.kind in ("opening", "door"))
     if exact and changed.links and all(region.polygon for region in changed.regions):

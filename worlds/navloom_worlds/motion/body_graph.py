@@ -236,10 +236,8 @@ def _made(scene: Scene, body: Embodiment) -> Scene:
     maker.join()
     if not maker.stands:
         raise SceneError(no_space_message(scene, body, "with things and walls about"))
-    own = scene.replace(
-        viewpoints=tuple(maker.stands.values()),
-        edges=tuple(Edge(a=a, b=b) for a, b in maker.graph.edges),
-    )
+    edges = tuple(Edge(a=a, b=b) for a, b in maker.graph.edges)
+    own = scene.replace(viewpoints=tuple(maker.stands.values()), edges=edges)
     return _with_carried(own, scene, body)
 
 

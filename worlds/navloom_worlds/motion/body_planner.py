@@ -303,19 +303,15 @@ def _persisted(
 
 
 def _patient(
-    scene: Scene,
-    mover: Mover,
-    field: BodyField,
-    points: Sequence[Point3],
-    been: Sequence[FloorPose],
+    scene: Scene, mover: Mover, field: BodyField, way: Sequence[Point3], been: Sequence[FloorPose]
 ) -> DriveResult:
     """Follow a path; where the body stops, use recovery moves and go on."""
     if not been:
         return DriveResult(False, why="it does not fit where it starts")
-    rooms, goal = clearance_graph(scene, field), points[-1]
+    rooms, goal = clearance_graph(scene, field), way[-1]
     path, met = list(been), list[BodyContact]()
     for _ in range(_MOST_PAST):
-        moved = mover.follow(path[-1], points)
+        moved = mover.follow(path[-1], way)
         path += moved.path[1:]
         met += moved.bumps
         at = path[-1].position
@@ -330,7 +326,7 @@ def _patient(
         ahead = next(rooms.ways(on, goal), None) if on else None
         if ahead is None:
             break
-        points = centre_on_stairs(scene, ahead, BENDS[0])
+        way = centre_on_stairs(scene, ahead, BENDS[0])
     return _told(path[len(been) - 1 :], met, arrived=False)
 
 

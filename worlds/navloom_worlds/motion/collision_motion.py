@@ -25,7 +25,7 @@ from navloom.scenes.bodies import (
     footprint_of,
 )
 from navloom.scenes.distances import scene_cached, turn_between
-from navloom.scenes.scene import Point3, Scene
+from navloom.scenes.scene import Point2, Point3, Scene
 from navloom_worlds.geometry.arrays import F64
 from navloom_worlds.geometry.semantic_ids import WALL
 from navloom_worlds.motion import sweep
@@ -295,12 +295,7 @@ class SlidingMotion:
         return share, contact
 
     def _contact(
-        self,
-        lines: ObstacleLines,
-        k: int,
-        pose: BodyPose,
-        way: tuple[float, float],
-        angle: float | None,
+        self, lines: ObstacleLines, k: int, pose: BodyPose, way: Point2, angle: float | None
     ) -> _Contact:
         way = way if angle is None else (0.0, 0.0)
         nx, nz, px, pz = sweep.touch_point(self._around.shape, lines.ends[k], pose.at, way)

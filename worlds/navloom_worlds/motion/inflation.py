@@ -150,16 +150,12 @@ def inflate_obstacles(
 
 
 def _clearances(
-    obstacles: ObstacleIndex,
-    floors: FloorMap,
-    floor: tuple[I32, F64, Bools],
-    body: Embodiment,
-    of: I32,
+    index: ObstacleIndex, floors: FloorMap, floor: tuple[I32, F64, Bools], body: Embodiment, of: I32
 ) -> tuple[F64, F64]:
     """Return the clearance of places, and their middles (x, z) moved to where the body fits.
 
     Args:
-        obstacles: obstacles of the mesh.
+        index: obstacles of the mesh.
         floors: floors of the mesh for the body.
         floor: cell, height, and whether a tread, of all places.
         body: the body.
@@ -171,7 +167,7 @@ def _clearances(
     at, clearance = middles.T.copy(), np.zeros(len(cell))
     for band in _bands(floors, *floor, body, of):
         here = band.places
-        tree = _points(obstacles, floors, band, middles[here], body)
+        tree = _points(index, floors, band, middles[here], body)
         if tree is None:
             clearance[here] = _far(band, body)
             continue
@@ -371,11 +367,8 @@ def _points(
     (x0, z0), (x1, z1) = at.min(axis=0) - far, at.max(axis=0) + far
     faces = obstacles.within(x0, z0, x1, z1)
     owners = obstacles.owners(faces)
-    low = np.where(
-        owners > 0,
-        band.y + body.max_step,
-        band.high + (floors.stair if band.on_stairs else floors.step),
-    )
+    step = floors.stair if band.on_stairs else floors.step
+    low = np.where(owners > 0, band.y + body.max_step, band.high + step)
     stairs = band.high + floors.stair if body.stairs else band.y + 5 * EPS
     low = np.where(owners == STAIRS, stairs, low) + EPS
     lines = obstacles.cut(faces, low, band.y + body.height)

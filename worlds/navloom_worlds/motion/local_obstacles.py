@@ -120,11 +120,8 @@ def floors_of(scene: Scene, body: Embodiment) -> FloorMap:
     """
     built = structure_mesh(scene, body)
     columns = scene_cached(scene, f"columns {id(built)}", lambda: surface_columns(built))
-    ground = scene_cached(
-        scene,
-        f"ground {id(columns)} {body.stairs}",
-        lambda: find_floor_levels(columns, stairs=body.stairs),
-    )
+    key = f"ground {id(columns)} {body.stairs}"
+    ground = scene_cached(scene, key, lambda: find_floor_levels(columns, stairs=body.stairs))
     floors = scene_cached(
         scene,
         f"underfoot {id(ground)} {body.stairs} {body.max_step}",

@@ -350,16 +350,11 @@ def grid_distances(free: Bools, goals: Bools) -> tuple[F64, I64]:
         both = free[here] & free[there]
         pairs.append(np.stack([number[here][both], number[there][both]]))
         weights.append(np.full(int(both.sum()), math.hypot(di, dj)))
-    start = np.flatnonzero(goals & free)
-    if not len(start):
+    at = np.flatnonzero(goals & free)
+    if not len(at):
         return np.full(free.size, np.inf), np.full(free.size, -9999)
     graph = coo_array((np.concatenate(weights), np.hstack(pairs)), shape=(free.size,) * 2).tocsr()
     metres, before, _ = dijkstra(
-        graph,
-        directed=False,
-        indices=start,
-        min_only=True,
-        return_predecessors=True,
-        limit=_FARTHEST,
+        graph, directed=False, indices=at, min_only=True, return_predecessors=True, limit=_FARTHEST
     )
     return metres, before.astype(np.int64)

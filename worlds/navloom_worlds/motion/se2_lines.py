@@ -390,9 +390,8 @@ class SE2Lines:
         cos, sin = math.cos(grain.turn), math.sin(grain.turn)
         ends = [(aside * cos + along * sin) / grain.apart for along in (low, high)]
         down, up = (np.floor, np.ceil) if self._loosely else (np.ceil, np.floor)
-        which, other = expand_ranges(
-            down(ends[0]).astype(np.int64), up(ends[1]).astype(np.int64) + 1
-        )
+        first, last = down(ends[0]).astype(np.int64), up(ends[1]).astype(np.int64)
+        which, other = expand_ranges(first, last + 1)
         along = (other * grain.apart - aside[which] * cos) / sin
         along = np.clip(along, low[which], high[which])
         there = along * cos - aside[which] * sin

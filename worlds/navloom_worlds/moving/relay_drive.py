@@ -469,10 +469,8 @@ def _planned(task: RelayTask, relay: RelayChoice) -> dict[str, tuple[float, floa
     other, given = task.helpers[relay[0]], task.transfers[relay[1:3]]
     fetch = {"robot_1": task.start_to_object, "robot_2": other.to_object}
     come = {"robot_1": given.from_start, "robot_2": other.row[given.viewpoint] + given.spur}
-    return {
-        fetcher: (fetch[fetcher], given.from_object),
-        deliverer: (come[deliverer], given.to_end),
-    }
+    fetched, delivered = (fetch[fetcher], given.from_object), (come[deliverer], given.to_end)
+    return {fetcher: fetched, deliverer: delivered}
 
 
 def _leg(stop: GoalStop) -> dict[str, Any]:

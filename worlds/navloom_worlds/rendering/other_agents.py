@@ -169,9 +169,8 @@ class BodiesRenderer:
             pixels[self._is_cut(rest, starts, ways)] = _CUT
         at = np.flatnonzero(is_body)
         if len(at) and self._bodies is not None:
-            own = RayHits(
-                hit.distance[at], hit.face[at] - np.int32(self._first), hit.u[at], hit.v[at]
-            )
+            face = hit.face[at] - np.int32(self._first)
+            own = RayHits(hit.distance[at], face, hit.u[at], hit.v[at])
             begun = starts if starts.ndim == 1 else starts[at]
             pixels[at] = self._bodies.shade(own, begun, ways[at], pixel, soft)
         return pixels

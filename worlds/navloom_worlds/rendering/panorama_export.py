@@ -203,17 +203,11 @@ class SceneRendering:
         kept.files |= rendered.files
         kept.said = rendered.said
 
-    def _header(self) -> dict[str, Any]:
-        return {
-            "id": "*",
-            "asked": self.asked.model_dump(),
-            "of": [scene_hash(self.scene), self._renderer],
-        }
-
     def _opened_journal(self) -> JsonlFile:
         journal = JsonlFile(self.folder / JOURNAL)
         if "*" not in journal.ids:
-            journal.append(self._header())
+            of = [scene_hash(self.scene), self._renderer]
+            journal.append({"id": "*", "asked": self.asked.model_dump(), "of": of})
         return journal
 
     def _line(self, viewpoint: str) -> dict[str, Any]:

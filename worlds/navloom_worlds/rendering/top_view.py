@@ -76,14 +76,11 @@ def render_floors(
         a_metre: pixels per metre.
     """
     wanted = [f.id for f in scene.floors] if floors is None else list(floors)
-    return {
-        floor: scene_cached(
-            scene,
-            f"from_above:{floor}:{a_metre}",
-            partial(render_floor, scene, floor, a_metre=a_metre),
-        )
-        for floor in wanted
-    }
+    found = {}
+    for floor in wanted:
+        render = partial(render_floor, scene, floor, a_metre=a_metre)
+        found[floor] = scene_cached(scene, f"from_above:{floor}:{a_metre}", render)
+    return found
 
 
 def _storey(scene: Scene, floor: int) -> tuple[float, float]:

@@ -488,11 +488,7 @@ def _lies_ahead(here: Viewpoint, end: Viewpoint, heading: float) -> bool:
     return abs(turn_between(heading_to(here.position, end.position), heading)) <= _ASIDE
 
 
-def _off_line(
-    eye: tuple[float, float, float],
-    seen_at: tuple[float, float, float],
-    point: tuple[float, float, float],
-) -> float:
+def _off_line(eye: Point3, seen_at: Point3, point: Point3) -> float:
     """Return the ground-plane distance of a point from the line of sight, in metres."""
     ax, az = seen_at[0] - eye[0], seen_at[2] - eye[2]
     bx, bz = point[0] - eye[0], point[2] - eye[2]

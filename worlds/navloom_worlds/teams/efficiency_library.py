@@ -506,14 +506,12 @@ class RelayLibrary:
     def interference(self, **asked: str) -> dict[str, Any]:
         """Return the encounters of a relay's two robots."""
         choice = RelayChoice(**asked)
-        fetcher, receiver, handoff = self._relay(choice)
+        fetcher, receiver, at = self._relay(choice)
         origin, end = self._ends()
-        rendezvous(self.scene, fetcher, receiver, origin, handoff, end)
+        rendezvous(self.scene, fetcher, receiver, origin, at, end)
         thing = self.task.object_item.id
-        legs = (
-            CarryLeg(fetcher.name, thing, origin, handoff),
-            CarryLeg(receiver.name, thing, handoff, end),
-        )
+        fetched = CarryLeg(fetcher.name, thing, origin, at)
+        legs = fetched, CarryLeg(receiver.name, thing, at, end)
         carriers = {robot.name: robot.carrier(self.scene) for robot in (fetcher, receiver)}
         routes = schedule_legs(self.scene, carriers, legs).routes
         one, two = (routes[name] for name in ROBOTS)

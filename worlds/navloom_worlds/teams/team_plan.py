@@ -188,9 +188,8 @@ def check_errands(errands: Sequence[TeamErrand], places: Sequence[Anchor] = ()) 
     for thing in things:
         if things.count(thing) > 1:
             raise UsageError(f"Two errands are about {quote(thing)}: give each its own object.")
-        if any(each.node == f"{ITEM_NODE}{thing}" for each in places) or any(
-            each.end.node == f"{ITEM_NODE}{thing}" for each in errands
-        ):
+        ends = (*places, *(each.end for each in errands))
+        if any(each.node == f"{ITEM_NODE}{thing}" for each in ends):
             raise UsageError(f"{quote(thing)} is carried away, so nothing can be put on it.")
 
 
@@ -281,10 +280,8 @@ def relay_plan(
         raise UsageError(f"{', '.join(choice)} is no relay of this task: a name has no place.")
     two = Robot("robot_2", helper.anchor, bodies[1], speeds.robot_2)
     fetcher, deliverer = roles_of(choice.collab_type)
-    legs = (
-        CarryLeg(fetcher, thing, origin, transfer.anchor),
-        CarryLeg(deliverer, thing, transfer.anchor, end),
-    )
+    at = transfer.anchor
+    legs = CarryLeg(fetcher, thing, origin, at), CarryLeg(deliverer, thing, at, end)
     return TeamPlan((one, two), legs)
 
 

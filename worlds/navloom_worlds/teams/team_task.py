@@ -468,13 +468,10 @@ def draw_attempt(
     if len(at) < robots or any(len(each) < errands for each in kinds.values()):
         return None
     dice = random.Random(f"{scene.uri} {seed} {attempt}")
-    triples = (
-        []
-        if tau is None
-        else scene_cached(
-            scene, f"admissible_triples {tau}", lambda: [*admissible_triples(scene, tau)]
-        )
-    )
+    triples: list[tuple[str, str, str]] = []
+    if tau is not None:
+        key = f"admissible_triples {tau}"
+        triples = scene_cached(scene, key, lambda: [*admissible_triples(scene, tau)])
     if tau is not None and not triples:
         return None
     for _ in range(_TRIES):
@@ -487,17 +484,12 @@ def draw_attempt(
                 continue
             rooms = [first[0], *[each for each in rooms if each != first[0]]][:robots]
             things[0], ends[0] = first[1:]
-        ways = [
-            (items[x].region or "", items[y].region or "")
-            for x, y in zip(things, ends, strict=True)
-        ]
-        named = {(items[each].region, items[each].prompt_name) for each in (*things, *ends)}
-        if len(named) < 2 * errands or any(a == b for a, b in ways) or len(rooms) < robots:
+        pairs = [(items[x], items[y]) for x, y in zip(things, ends, strict=True)]
+        named = {(each.region, each.prompt_name) for pair in pairs for each in pair}
+        at_hand = any(a.region == b.region for a, b in pairs)
+        if at_hand or len(named) < 2 * errands or len(rooms) < robots:
             continue
-        if not all(
-            can_hold(items[end].prompt_name, items[thing].prompt_name)
-            for thing, end in zip(things, ends, strict=True)
-        ):
+        if not all(can_hold(b.prompt_name, a.prompt_name) for a, b in pairs):
             continue
         places = [graph.items[each] for each in (*things, *ends)]
         starts = [graph.starts[each] for each in rooms]
