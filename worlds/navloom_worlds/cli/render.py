@@ -47,7 +47,7 @@ def render(
         Literal["baked", "flat"],
         Opt("baked: shadows and bounced light; flat takes no time.", env=""),
     ] = "baked",
-    count: Annotated[int, Opt("How many render at once.", min=1, max=256, env="")] = 1,
+    processes: Annotated[int, Opt("How many render at once.", min=1, max=256, env="")] = 1,
     display: Annotated[
         DisplayName | None, Opt("Progress on stderr.", shown="rich on a terminal, else plain")
     ] = None,
@@ -71,7 +71,9 @@ def render(
     )
     shown = _Progress(len(uris), display)
     try:
-        outcome = render_scenes(uris, out, asked, processes=count, note=shown.note, tell=shown.tell)
+        outcome = render_scenes(
+            uris, out, asked, processes=processes, note=shown.note, tell=shown.tell
+        )
     finally:
         shown.close()
     if as_json:
