@@ -39,14 +39,14 @@ def demo(
     from navloom.evals.progress import make_display
     from navloom.evals.runner import run_request
     from navloom.evals.session import Session
-    from navloom.prompts.navcraft.profiles import profile_names
+    from navloom.prompts.navcraft.profiles import user_profile_names
 
     run, tasks = out / "run", out / "tasks.jsonl"
     print_err(
         f"1. {ERRANDS} errands in {HOMES} homes (NavCraft-S), each lifted to a relay (NavCraft-C)"
     )
     spec = f"home:0-{HOMES - 1}"
-    asked = SynthRequest(kind="collab", spec=spec, n=ERRANDS, profile=profile_names())
+    asked = SynthRequest(kind="collab", spec=spec, n=ERRANDS, profile=user_profile_names())
     made = run_request(asked, run, Session(display=make_display(display)))
     if made.interrupted or made.error:
         end_session(made, run)

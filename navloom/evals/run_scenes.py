@@ -138,7 +138,7 @@ def scene_rooms(scene: Scene) -> list[dict[str, Any]]:
 
 
 def scene_blocks(scene: Scene, uri: str | None = None) -> list[ui.Block]:
-    """Show a scene as report blocks: counts, plan, rooms, links and items.
+    """Return a scene as report blocks: counts, plan, rooms, links and items.
 
     Args:
         scene: the scene.

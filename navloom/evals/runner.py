@@ -384,7 +384,7 @@ class _Engine:
             self._drain()
 
     def stopped(self, requests: int) -> None:
-        """Finish the current steps at the first request, cancel them at the second."""
+        """Stop on Ctrl-C: the first lets current steps finish, the second cancels them."""
         if requests == 1:
             self.display.note(
                 f"stopping: {len(self.controls)} samples finish the step they are at"
@@ -400,7 +400,7 @@ class _Engine:
             await self._sample(sample, place)
 
     def _around(self, sample: Sample) -> CallSettings:
-        """Return the call settings of a sample."""
+        """Return a sample's settings for model calls: epoch, call listener, stop check."""
         around = self.scope.make_settings()
         around = replace(around, epoch=sample.epoch or around.epoch)
         kept = self.calls and self.calls.listener(sample.id, around)

@@ -172,7 +172,7 @@ class AgentContext:
 
     @cached_property
     def leases(self) -> SimulatorLeases:
-        """Simulators that were made for this context."""
+        """Simulators created for this context, one for each run and thread."""
         return SimulatorLeases()
 
 

@@ -137,12 +137,14 @@ def reasoning_schema(barriers: int) -> dict[str, Any]:
 
 
 def read_verdict(text: str, barriers: Sequence[str], *, strict: bool = True) -> Verdict:
-    """Parse the verdict in a reply.
+    """Parse a judge's verdict on whether an explanation is correct.
 
     Args:
         text: the judge's reply.
-        barriers: names of the barriers it was shown, in the order of their numbers.
-        strict: reject a verdict with a fault in ``named``; else it counts without shares.
+        barriers: names of the path's barriers that the judge was shown, in the order of their
+            numbers.
+        strict: raise AnswerError if ``named``, the list of barrier numbers, is invalid. If False,
+            the verdict is kept without named barriers and ``partial`` is None.
 
     Raises:
         AnswerError: there is no verdict, or it is invalid; the message is for the model.

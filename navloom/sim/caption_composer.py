@@ -209,7 +209,11 @@ class CaptionComposer(ABC):
 
     @abstractmethod
     def _around(self, here: Viewpoint) -> Sequence[NearbyObject]:
-        """Return the objects around a viewpoint, in the order in which a sector names them."""
+        """Return the objects around a viewpoint, in the order that sector captions list them.
+
+        There are eight sectors of 45 degrees. The order is nearest first in captions from the
+        scene graph, and largest first in captions of what is visible.
+        """
 
     @abstractmethod
     def _foremost(self, things: Sequence[NearbyObject]) -> Iterable[NearbyObject]:

@@ -8,12 +8,12 @@ It listens only on 127.0.0.1, at a port that the system picks, and makes no conn
 
 from navloom.testing.faults import (
     BadArguments,
+    ContentFiltered,
     Cut,
     Delay,
     Drop,
     Empty,
     Fault,
-    Filtered,
     Garble,
     Outage,
     Silence,
@@ -27,12 +27,12 @@ from navloom.testing.wire_protocols import WireCall, reply_with
 
 __all__ = [
     "BadArguments",
+    "ContentFiltered",
     "Cut",
     "Delay",
     "Drop",
     "Empty",
     "Fault",
-    "Filtered",
     "Garble",
     "ModelServer",
     "Outage",

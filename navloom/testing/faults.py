@@ -234,7 +234,7 @@ class BadArguments(Fault):
         return message.model_copy(update={"tool_calls": calls})
 
 
-class Filtered(Fault):
+class ContentFiltered(Fault):
     """The model stops at a content filter: a complete reply without content."""
 
     def message(self, message: AIMessage) -> AIMessage:

@@ -14,10 +14,10 @@ from typing import Literal
 from navloom.errors import UsageError, did_you_mean
 from navloom.testing.faults import (
     BadArguments,
+    ContentFiltered,
     Cut,
     Empty,
     Fault,
-    Filtered,
     Garble,
     Outage,
     Silence,
@@ -117,7 +117,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(13, "odd-bytes", "HTML, or bytes that are not UTF-8", _odd_bytes),
     Kind(14, "unknown-tool", "calls a tool there is not", lambda *_: UnknownTool(), "model"),
     Kind(15, "bad-arguments", "broken, wrong or huge arguments", _bad_arguments, "model"),
-    Kind(16, "filtered", "stops for a content filter", lambda *_: Filtered(), "model"),
+    Kind(16, "filtered", "stops for a content filter", lambda *_: ContentFiltered(), "model"),
 )
 """The sixteen kinds, in order."""
 

@@ -17,10 +17,10 @@ from navloom.models.model_call import acall
 from navloom.models.model_registry import get_model
 from navloom.testing import (
     BadArguments,
+    ContentFiltered,
     Cut,
     Empty,
     Fault,
-    Filtered,
     ModelServer,
     Outage,
     Silence,
@@ -111,7 +111,7 @@ async def test_no_choices_is_no_reply_and_no_content_is_one() -> None:
 
 
 async def test_a_filtered_reply_says_why(wire: str) -> None:
-    reply = await ask(wire, Filtered())
+    reply = await ask(wire, ContentFiltered())
     told = reply.response_metadata
     assert not reply.content
     assert (told.get("finish_reason") or told.get("stop_reason")) == {

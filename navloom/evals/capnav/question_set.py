@@ -54,7 +54,7 @@ class CollectedQuestion:
 
     @property
     def facts(self) -> RouteFacts:
-        """The facts by which it counts in the balance."""
+        """Route facts that the balance counts: length, feasibility by body, barrier kinds."""
         ends = self.question["nodes_involved"]
         return read_route_facts(self.truth, ends["start"], ends["end"])
 

@@ -329,7 +329,7 @@ def calls(made: DesignPlan) -> run_kinds.CallBounds:
 
 
 def ended(_: Path, summary: Summary) -> run_kinds.CommandOutput:
-    """Show the balance of the questions, and what is missing."""
+    """Return the balance of the questions, and what is missing, for the command to show."""
     said, rounds = summary.found["questions"], summary.found["rounds"]
     tables, notes = _tables(said)
     kept, asked, details = said["accepted"], said["asked"], said["details"]
@@ -374,7 +374,7 @@ def _tables(said: dict[str, Any]) -> tuple[list[Block], list[str]]:
 
 
 def report(runs: list[Path], _: Path | None) -> run_kinds.CommandOutput:
-    """Show the balance of the questions of several runs."""
+    """Return the balance of the questions of several runs, to be shown."""
     said = {str(run): question_set.read_balance(run) for run in runs}
     blocks: list[Block] = []
     notes: list[str] = []

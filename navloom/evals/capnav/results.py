@@ -232,7 +232,15 @@ def report_tables(read: Mapping[str, CapnavScores]) -> list[Table]:
 
 
 def ended(run: Path, summary: Summary, *, official: bool = False) -> CommandOutput:
-    """Show the run's row of scores; ``official`` uses the public scorer's rules."""
+    """Return the output that a finished run's command shows: its row of scores.
+
+    It is empty if no answer was scored.
+
+    Args:
+        run: the run's folder.
+        summary: the run's summary.
+        official: score by the rules of the benchmark's public scorer.
+    """
     if not summary.scores["answers"]:
         return CommandOutput()
     found = read_capnav(run)
@@ -240,7 +248,7 @@ def ended(run: Path, summary: Summary, *, official: bool = False) -> CommandOutp
 
 
 def report(runs: Sequence[Path], out: Path | None = None) -> CommandOutput:
-    """Show several runs in one table, and write ``report.md``.
+    """Return several runs in one table to be shown, and write ``report.md``.
 
     Args:
         runs: folders of the runs.
@@ -455,7 +463,7 @@ def _said_of(value: Any) -> str:
 def _in_the_way(
     body: str, found: Feasibility, must: Sequence[Passage], ground: synthesis_results.QuestionMap
 ) -> list[ui.Block]:
-    """Show the passages that must open for a body, or the unlabelled ones that decide."""
+    """Return blocks of the passages that must open for a body, or of decisive unlabelled ones."""
     if found.answer is None:
         note = "The answer hangs on these: nobody said whether the body can use them."
         return [_passages("Not labelled", note, found.unlabelled, ground)]

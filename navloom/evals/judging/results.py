@@ -205,7 +205,7 @@ def _of_lines(
 
 @_of_lines("a judged explanation")
 def reason_blocks(run: Path, rows: list[dict[str, Any]]) -> list[ui.Block]:
-    """Show judged explanations: verdict counts, and verdicts by body."""
+    """Return report blocks of judged explanations: verdict counts, and verdicts by body."""
     found = scores.sum_reasons(run)
     facts = (
         ui.Fact("explanations", str(found.items)),
@@ -222,7 +222,7 @@ def reason_blocks(run: Path, rows: list[dict[str, Any]]) -> list[ui.Block]:
 
 @_of_lines("an item of a calibration")
 def reason_calibration(run: Path, rows: list[dict[str, Any]]) -> list[ui.Block]:
-    """Show a reason judge against the truth: agreement by set, confusion, flips."""
+    """Return report blocks of a reason judge against the truth: agreement, confusion, flips."""
     found = scores.score_reasoning(run, _model(run), _summary(run))
     said = {row["id"]: judge_result(row).get("correct") for row in rows}
     injected = [
@@ -246,7 +246,7 @@ def reason_calibration(run: Path, rows: list[dict[str, Any]]) -> list[ui.Block]:
 
 @_of_lines("an item of injections")
 def injection_blocks(run: Path, rows: list[dict[str, Any]]) -> list[ui.Block]:
-    """Show how often payloads flipped a judge's verdict, with and without the defences."""
+    """Return blocks of how often payloads flipped a verdict, with and without the defences."""
     said = {row["id"]: judge_result(row).get("correct") for row in rows}
     found = [
         (row, _outcome(said.get(row["base"]), said[row["id"]], claim=row["claim"]))
@@ -322,13 +322,13 @@ def _flip_list(found: Sequence[tuple[ui.Line, str]]) -> list[ui.Block]:
 
 @_of_lines("a graded step")
 def graded_step_blocks(_: Path, rows: list[dict[str, Any]]) -> list[ui.Block]:
-    """Show graded steps: how often each criterion got each grade."""
+    """Return report blocks of graded steps: how often each criterion got each grade."""
     return [_grade_bars(rows)]
 
 
 @_of_lines("a step of a calibration")
 def step_calibration(run: Path, rows: list[dict[str, Any]]) -> list[ui.Block]:
-    """Show a rubric judge against the truth, and the grades of corrupted steps."""
+    """Return blocks of a rubric judge against the truth, with grades of corrupted steps."""
     found = scores.score_trace(run, _model(run), _summary(run))
     agreed, kinds = trace_tables(found)
     to = tuple(ui.samples_address(kind=kind) for kind, by in found.kinds.items() for _ in by)
@@ -368,7 +368,7 @@ def _grade_bars(rows: Iterable[ui.Line]) -> ui.Bars:
 
 @_of_lines("a labelled walk")
 def label_blocks(run: Path, rows: list[dict[str, Any]]) -> list[ui.Block]:
-    """Show labelled walks: causes, and agreement with the rules."""
+    """Return report blocks of labelled trajectories: causes, and agreement with the rules."""
 
     def cause(row: ui.Line) -> str:
         return str(judge_result(row)["cause"] or UNSCORED)
@@ -382,7 +382,7 @@ def label_blocks(run: Path, rows: list[dict[str, Any]]) -> list[ui.Block]:
 
 @_of_lines("a judged pair")
 def preference_blocks(run: Path, rows: list[dict[str, Any]]) -> list[ui.Block]:
-    """Show which side is preferred, and how answers depend on the order."""
+    """Return blocks of the preferred side, and of how answers depend on the order."""
     summary, where = _summary(run), read_run(run).get("where") or {}
     found = scores.score_preference(run, _model(run), summary.left + summary.error)
     names = [str(where.get(key) or "?") for key in ("of", "against")]
@@ -391,7 +391,7 @@ def preference_blocks(run: Path, rows: list[dict[str, Any]]) -> list[ui.Block]:
 
 @_of_lines("a pair of a calibration")
 def preference_calibration(run: Path, rows: list[dict[str, Any]]) -> list[ui.Block]:
-    """Show how far a preference judge finds the known order."""
+    """Return report blocks of how far a preference judge finds the known order."""
     summary = _summary(run)
     found = scores.score_known_pairs(run, _model(run), summary.left + summary.error)
     return [_choices(rows, "better"), *map(ui.Grid, scores.calibration_tables(found))]

@@ -145,9 +145,9 @@ class SynthRequest(request.RunRequest):
     """Number of scenes to use, the first of the spec. None: all."""
 
     def __post_init__(self) -> None:
-        from navloom.prompts.navcraft.profiles import load_profile, profile_names
+        from navloom.prompts.navcraft.profiles import load_profile, user_profile_names
 
-        every = (*profile_names(), _NO_PROFILE)
+        every = (*user_profile_names(), _NO_PROFILE)
         profiles = [n for name in self.profile for n in (every if name == "all" else (name,))]
         told = {"profile": tuple(profiles) or (_NO_PROFILE,), **self._settled()}
         for name, value in told.items():
@@ -232,7 +232,7 @@ class SynthRequest(request.RunRequest):
 
     def record(self) -> dict[str, Any]:
         """Return the request for ``run.json``: its settings and the prompts it will use."""
-        from navloom.prompts.navcraft.profiles import load_profile, profile_names
+        from navloom.prompts.navcraft.profiles import load_profile, user_profile_names
         from navloom.prompts.prompt_loader import load_prompt
         from navloom.scenes.bodies import resolve_body
 
@@ -241,7 +241,7 @@ class SynthRequest(request.RunRequest):
         names = [f"{name}{ending}" for name in names]
         names += ["navcraft_collab_library"] if self.tools == "library" else []
         # A profile file may change between two sessions. Packaged profiles do not.
-        own = {name for name in self.profile if name not in (*profile_names(), _NO_PROFILE)}
+        own = {name for name in self.profile if name not in (*user_profile_names(), _NO_PROFILE)}
         given = {name: load_profile(name) for name in sorted(own)}
         asked = asdict(self)
         if self.verify_sim:

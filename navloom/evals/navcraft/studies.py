@@ -42,7 +42,7 @@ from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Session
 from navloom.evals.study import Study, check_arms, check_study_folder
 from navloom.files import write_run_file
-from navloom.prompts.navcraft.profiles import NO_PROFILE, profile_names
+from navloom.prompts.navcraft.profiles import NO_PROFILE, user_profile_names
 
 ATTEMPTS_A_HOME = 20
 """Attempts per home in each half of the profile study. A.8 has 18 to 21 instructions a home."""
@@ -161,7 +161,7 @@ def study_profiles(
     """
     check_study_folder(out)
     folders = {"no profile": out / "none", "five profiles": out / "profiles"}
-    given = {"no profile": (NO_PROFILE,), "five profiles": profile_names()}
+    given = {"no profile": (NO_PROFILE,), "five profiles": user_profile_names()}
     study = Study([request.model], session)
     for name, folder in folders.items():
         wanted = replace(
@@ -194,7 +194,7 @@ def _roles_table(
     with_profiles: Sequence[Mapping[str, Any]], without: Sequence[Mapping[str, Any]]
 ) -> Table:
     # The same split of the run without profiles gives the distance of five roles by chance.
-    names = profile_names()
+    names = user_profile_names()
     dealt = [
         {**row, "profile": {"Age": 0, "Occupation": names[row["attempt"] % len(names)]}}
         for row in without

@@ -187,7 +187,7 @@ def pointed_notes(case: EpisodeCase) -> tuple[StepNote, ...]:
 
 
 def _pointed(pointed: Mapping[str, Any], columns: Mapping[str, Any]) -> Iterator[StepNote]:
-    """Yield a note with the named object, the target, and the number of objects in sight."""
+    """Yield a note: the object that the agent named, the target, and the number in sight."""
     seen, named = as_mapping(pointed.get("offered")), pointed.get("object")
     said = "none"
     if isinstance(named, str) and named in seen:

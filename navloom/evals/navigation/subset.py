@@ -140,7 +140,7 @@ def build_subset(
     options: Mapping[str, Any] | None = None,
     runs: Sequence[str] = (),
 ) -> Subset:
-    """Draw a stratified subset: n paths, with one instruction of each.
+    """Sample a stratified subset: n paths, with one instruction of each.
 
     Args:
         data: the whole split.
@@ -231,7 +231,7 @@ def _strata(
     bins: int,
     rng: np.random.Generator,
 ) -> list[tuple[str, str]]:
-    """Draw ``share`` items of a group, in proportion over scans and bins of path length."""
+    """Sample ``share`` items of a group, in proportion over scans and bins of path length."""
     scans = sorted({scan for scan, _ in group})
     edges = bin_edges([items[item][0] for item in group], bins)
     cells: dict[tuple[int, int], list[tuple[str, str]]] = defaultdict(list)

@@ -134,7 +134,17 @@ def prepare_study(
 def _items(
     form: RatingForm, sources: Sequence[str], n: int | None, most: int, seed: int, note: Note
 ) -> tuple[RatingForm, Iterator[study_folder.RatedItem]]:
-    """Return the form as it is asked, and the items, drawn at random if ``n`` is given."""
+    """Return the study's form and its items, read from the sources.
+
+    Args:
+        form: the form; if it has no questions and the source is a judge run, that run's questions
+            are added.
+        sources: sources of the items: one, or two for a study of authorship.
+        n: number of items to take, chosen by ``seed``; None takes all.
+        most: maximum number of instructions to read or generate.
+        seed: seed of the choice.
+        note: receives a message about each item left out.
+    """
 
     def drawn(every: Sequence[Any]) -> list[Any]:
         # Keep the order of the source.

@@ -303,23 +303,25 @@ class DisputedItem:
 
 @dataclass(frozen=True)
 class QuestionResult:
-    """All results of one question.
+    """All results of one question of a people study.
 
     Attributes:
         name: name of the question.
         agreed: inter-rater agreement.
-        pairs: number of agreeing pairs of people, and of all pairs.
+        pairs: number of pairs of answers to the same item that agree, and of all such pairs.
         counts: frequency of each value, in order of values.
         majorities: number of items with two answers or more and one most frequent value.
         ties: number of items with several most frequent values.
-        steps: whether it is a scale.
-        persons: each person against the others.
-        people: all people, each against the others.
-        judges: each judge against the majority of all people.
-        beside: each judge compared with all people, then with each person.
+        steps: whether the values are an ordinal scale; then scores are distances in steps.
+        persons: score of each person against the other people's majority.
+        people: that score over all people.
+        judges: score of each judge against the majority of all people.
+        beside: leave-one-out comparisons: each judge and the people, or one person, scored against
+            the same other people.
         chance: tests against guessing, where truth is known.
         apart: items that people disagree on, largest disagreement first.
-        means: means of a scale, by tag and value; the tag ``""`` is all items.
+        means: for a scale, mean and number of items for each (tag, value of the tag), where items
+            have tags; ``("", "")`` is all items.
     """
 
     name: str

@@ -61,7 +61,7 @@ class WorkerPeer(Protocol):
         """Return the reason why it is gone, in a few words."""
 
     async def end(self) -> None:
-        """End it at once, even if it is busy; do nothing if it is gone."""
+        """Kill the worker at once, even if it is busy; do nothing if it is gone."""
 
 
 class WorkerPool(Protocol):

@@ -143,7 +143,7 @@ def heuristic_answer(request: PolicyRequest) -> AIMessage:
 
 
 def random_answer(request: PolicyRequest) -> AIMessage:
-    """Draw the answer and the places between the question's ends at random."""
+    """Sample the answer and the places between the question's ends at random."""
     asked = _PromptQuestion(request)
     rng = random.Random(f"{request.seed}:{asked.agent}:{asked.question}")
     start, end = asked.ends

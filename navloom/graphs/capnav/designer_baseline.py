@@ -166,7 +166,7 @@ def _grounded(work: _Work, pair: Pair) -> dict[str, Any]:
 
 
 def _spot(known: Sequence[str], other: str, rng: random.Random) -> str:
-    """Draw a landmark: an item if there is one, else an entrance not from the other end."""
+    """Sample a landmark: an item if there is one, else an entrance not from the other end."""
     things = [each for each in known if not each.startswith(_ENTRANCE)]
     ways = [each for each in known if each != f"{_ENTRANCE}{other}"]
     return rng.choice(things or ways or [*known, _NOWHERE][:1])

@@ -121,7 +121,7 @@ def render_compact(
 def draw_route(
     places: NamedPlaces, taken: Sequence[Mapping[str, Any]], seed: int
 ) -> tuple[str, str] | None:
-    """Draw two named and joined places by the seed, preferably a pair that is not taken."""
+    """Sample two named and joined places by the seed, preferably a pair that is not taken."""
     dice = random.Random(f"route:{seed}")
     named = [place for place in places.ids if places.called(place)]
     known = {(q["nodes_involved"]["start"], q["nodes_involved"]["end"]) for q in taken}

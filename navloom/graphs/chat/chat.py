@@ -375,7 +375,7 @@ def speak(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def after_listen(state: State) -> Literal["agent", "listen", "__end__"]:
-    """Route to the model, to the end if the person has left, or back to listen."""
+    """Route to the agent, back to listen after invalid input, or to the end on leaving."""
     if state.get("over"):
         return "__end__"
     return "listen" if state["thought"] < 0 else "agent"

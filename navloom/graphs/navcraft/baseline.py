@@ -56,7 +56,7 @@ _THINGS = word_table("errand_things")
 
 
 @dataclass(frozen=True)
-class PromptScene:
+class SceneFromPrompt:
     """Regions, links and items, parsed from the scene graph in a prompt."""
 
     links: dict[str, list[str]]
@@ -64,7 +64,7 @@ class PromptScene:
     objects: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, graph: dict[str, Any]) -> PromptScene:
+    def read(cls, graph: dict[str, Any]) -> SceneFromPrompt:
         """Parse the JSON of CoNavBench A.10.1, floor by floor."""
         links: dict[str, list[str]] = {}
         assets: dict[str, list[str]] = {}
@@ -135,7 +135,7 @@ def random_single(request: PolicyRequest) -> AIMessage:
 
 
 def _single(request: PolicyRequest, propose: Any) -> AIMessage:
-    home = PromptScene.read(request.json_block("Scene graph:"))
+    home = SceneFromPrompt.read(request.json_block("Scene graph:"))
     calls = _answered(request, _CHECK_PATHS)
     plan = _last_plan(request)
     if calls and plan and calls[-1].result.get("valid") and not request.rejected:
@@ -193,7 +193,7 @@ def _call(rng: random.Random, text: str, name: str, args: dict[str, Any]) -> AIM
 
 
 def _far_errand(
-    request: PolicyRequest, home: PromptScene, rng: random.Random, _: Any
+    request: PolicyRequest, home: SceneFromPrompt, rng: random.Random, _: Any
 ) -> tuple[str, str, Triple] | None:
     asked = _LEAST.search(str(request.messages[0].content))
     least = int(asked.group(1)) if asked else 2
@@ -220,7 +220,7 @@ def _suits(obj: str, asset: str, region: str) -> float:
 
 
 def _blind_errand(
-    request: PolicyRequest, home: PromptScene, rng: random.Random, plan: tuple[str, str] | None
+    request: PolicyRequest, home: SceneFromPrompt, rng: random.Random, plan: tuple[str, str] | None
 ) -> tuple[str, str, Triple] | None:
     calls = _answered(request, _CHECK_PATHS)
     tried = [tuple(call.args.get(key) for key in _REGIONS) for call in calls]
@@ -235,7 +235,7 @@ def _blind_errand(
 
 
 def _blind_draw(
-    home: PromptScene, rng: random.Random, last: ToolResult | None, plan: tuple[str, str] | None
+    home: SceneFromPrompt, rng: random.Random, last: ToolResult | None, plan: tuple[str, str] | None
 ) -> tuple[str, str, Triple] | None:
     targets = [r for r in home.regions if home.objects.get(r)]
     ends = [r for r in home.regions if home.assets.get(r)]
@@ -269,7 +269,7 @@ def random_collab(request: PolicyRequest) -> AIMessage:
 
 
 def _collab(request: PolicyRequest, propose: Any) -> AIMessage:
-    home = PromptScene.read(request.json_block("Scene graph:"))
+    home = SceneFromPrompt.read(request.json_block("Scene graph:"))
     given = request.json_block("Single agent task:")["phase_1"]
     errand = SoloTask(
         given["Single robot start region"]["robot_1"],
@@ -301,7 +301,7 @@ def _told_before(request: PolicyRequest) -> list[RelayChoice]:
 
 def _near_relay(
     request: PolicyRequest,
-    home: PromptScene,
+    home: SceneFromPrompt,
     errand: SoloTask,
     rng: random.Random,
     tried: set[tuple[Any, ...]],
@@ -361,7 +361,7 @@ def _recommended(request: PolicyRequest, rng: random.Random) -> RelayChoice | No
 
 def _blind_relay(
     request: PolicyRequest,  # noqa: ARG001  it asks for nothing that a blind draw could heed
-    home: PromptScene,
+    home: SceneFromPrompt,
     errand: SoloTask,
     rng: random.Random,
     tried: set[tuple[Any, ...]],

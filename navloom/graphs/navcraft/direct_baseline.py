@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from langchain_core.messages import AIMessage
 
-from navloom.graphs.navcraft.baseline import PromptScene, turn_rng
+from navloom.graphs.navcraft.baseline import SceneFromPrompt, turn_rng
 from navloom.models.builtin import PolicyRequest
 from navloom.tools.navcraft.direct_plan import Variant, direct_answer
 from navloom.tools.navcraft.relay import COLLAB_TYPES, RelayChoice, RobotName, roles_of
@@ -56,7 +56,7 @@ def random_v2(request: PolicyRequest) -> AIMessage:
 
 
 def _heuristic(request: PolicyRequest, variant: Variant) -> AIMessage:
-    home = PromptScene.read(request.json_block("Scene graph:"))
+    home = SceneFromPrompt.read(request.json_block("Scene graph:"))
     asked = {tuple(call.args.values()) for call in request.tool_results(_CHECK)}
     for task in islice(_sought(home, turn_rng(request), variant), len(asked) + _ERRANDS):
         if tuple(_arguments(task).values()) not in asked:
@@ -74,7 +74,7 @@ def _answered(request: PolicyRequest, variant: Variant, task: _Task | None) -> A
         return request.call(_CHECK, **_arguments(task))
     if task is None:
         return AIMessage("This home has no object, or nothing to put one on.")
-    home = PromptScene.read(request.json_block("Scene graph:"))
+    home = SceneFromPrompt.read(request.json_block("Scene graph:"))
     return request.answer(direct_answer(variant, *task, _paths(home, task)))
 
 
@@ -89,7 +89,7 @@ def _confirmed(args: dict[str, str]) -> _Task:
     return _Task(errand, RelayChoice(*(args[name] for name in RelayChoice._fields)))
 
 
-def _paths(home: PromptScene, task: _Task) -> dict[RobotName, list[str]]:
+def _paths(home: SceneFromPrompt, task: _Task) -> dict[RobotName, list[str]]:
     """Return each robot's transitions, via the object or the handoff."""
     errand, relay = task
     fetcher, deliverer = roles_of(relay.collab_type)
@@ -101,7 +101,7 @@ def _paths(home: PromptScene, task: _Task) -> dict[RobotName, list[str]]:
 
 
 def _blind(request: PolicyRequest, variant: Variant) -> _Task | None:
-    home, rng = PromptScene.read(request.json_block("Scene graph:")), turn_rng(request)
+    home, rng = SceneFromPrompt.read(request.json_block("Scene graph:")), turn_rng(request)
     objects = [(r, name) for r in home.regions for name in home.objects.get(r, [])]
     assets = [(r, name) for r in home.regions for name in home.assets.get(r, [])]
     if not objects or not assets:
@@ -113,7 +113,7 @@ def _blind(request: PolicyRequest, variant: Variant) -> _Task | None:
     return _Task(SoloTask(one, target, thing, end, asset), RelayChoice(two, there, handoff, kind))
 
 
-def _sought(home: PromptScene, rng: random.Random, variant: Variant) -> Iterator[_Task]:
+def _sought(home: SceneFromPrompt, rng: random.Random, variant: Variant) -> Iterator[_Task]:
     """Yield candidate tasks: for each drawn errand its best relay by hops."""
     hops = {region: home.hops(region) for region in home.regions}
     objects = [(r, name) for r in home.regions for name in home.objects.get(r, [])]
@@ -134,7 +134,7 @@ def _sought(home: PromptScene, rng: random.Random, variant: Variant) -> Iterator
 
 
 def _best_relay(
-    home: PromptScene,
+    home: SceneFromPrompt,
     hops: dict[str, dict[str, int]],
     rng: random.Random,
     variant: Variant,
@@ -167,7 +167,14 @@ def _best_relay(
 
 
 def _fits(hops: dict[str, dict[str, int]], places: tuple[str, ...], variant: Variant) -> bool:
-    """Check whether starts and handoff meet the prompt's rules."""
+    """Check whether the regions of a relay keep the distances that the prompt requires.
+
+    Args:
+        hops: hops between regions; unreachable ones are missing.
+        places: regions of the fetcher's start, the object, the handoff, the deliverer's start and
+            the destination.
+        variant: version of the prompt; ``v2`` has more rules on distances.
+    """
     a, b, x, y, c = places
 
     def far(one: str, two: str) -> int:

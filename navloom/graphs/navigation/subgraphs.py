@@ -86,7 +86,10 @@ def _for_oracle(
 
 
 def _read_here(state: Mapping[str, Any], runtime: Runtime[Context]) -> str:
-    """Return the prompt that the navigator reads here, without oracle's words and answer format."""
+    """Return the navigator's prompt of this step, as the oracle may read it.
+
+    The oracle's earlier answers and guidance, and the answer format at the end, are left out.
+    """
     context, walker = runtime.context, get_agent_handle(runtime)
     rendered = render_prompt(
         {**state, "guidance": [], "dialogue": []},

@@ -51,7 +51,7 @@ class Profile(BaseModel):
             ) from None
 
 
-def profile_names() -> tuple[str, ...]:
+def user_profile_names() -> tuple[str, ...]:
     """Return the names of the profiles in the package."""
     return tuple(_packaged())
 
@@ -60,7 +60,7 @@ def load_profile(name: str | None) -> Profile | None:
     """Load a profile by name or from a file.
 
     Args:
-        name: one of :func:`profile_names`, ``"none"`` or None for no profile, or the path of a
+        name: one of :func:`user_profile_names`, ``"none"`` or None for no profile, or the path of a
             YAML or JSON file.
 
     Raises:

@@ -121,7 +121,7 @@ class SourceObject(_Strict):
 
 
 class HM3DHome(_Strict):
-    """Content of one file."""
+    """Content of a home's JSON file: its rooms, connections between rooms, and objects."""
 
     scene: Annotated[str, Field(min_length=1, max_length=100)]
     rooms: Annotated[tuple[SourceRoom, ...], Field(min_length=1, max_length=1_000)]
@@ -320,7 +320,12 @@ def _link(a: SourceRoom, b: SourceRoom) -> Link:
 
 
 def known_step(rise: float) -> float | None:
-    """Return the step between rooms whose box bottoms differ by ``rise``; None if unknown."""
+    """Return the height of the step between two rooms, in metres; None if too small to tell.
+
+    Args:
+        rise: height difference of the bottoms of their boxes, in metres. Below ``LEAST_STEP`` it
+            may come from rugs or gaps in the scan.
+    """
     return rise if abs(rise) >= LEAST_STEP else None
 
 

@@ -255,8 +255,8 @@ _INVOLVED = ("start", "start_detail", "intermediate", "end", "end_detail")
 
 
 @cache
-def question_schema() -> dict[str, Any]:
-    """Return the JSON schema of a list of questions (cached, do not modify)."""
+def question_list_schema() -> dict[str, Any]:
+    """Return the JSON schema of a list of questions written by a model (cached, read only)."""
     text = files("navloom.tools.capnav").joinpath("questions.schema.json").read_text("utf-8")
     schema: dict[str, Any] = json.loads(text)
     return schema
@@ -264,7 +264,7 @@ def question_schema() -> dict[str, Any]:
 
 @cache
 def _validator() -> Draft202012Validator:
-    return Draft202012Validator(question_schema()["items"])
+    return Draft202012Validator(question_list_schema()["items"])
 
 
 def response_schema(ids: Sequence[str], *, constrain: bool, least: int) -> dict[str, Any]:
@@ -275,7 +275,7 @@ def response_schema(ids: Sequence[str], *, constrain: bool, least: int) -> dict[
         constrain: restrict nodes to ``ids`` by enumeration.
         least: how many questions are asked for.
     """
-    item = json.loads(json.dumps(question_schema()["items"]))
+    item = json.loads(json.dumps(question_list_schema()["items"]))
     if constrain:
         involved = item["properties"]["nodes_involved"]["properties"]
         for node in (involved["start"], involved["end"], involved["intermediate"]["items"]):
@@ -294,7 +294,7 @@ def compact_schema(
         things: the items listed for each end; a place without a list takes free text.
         constrain: restrict all values by enumeration.
     """
-    whole = question_schema()["items"]["properties"]
+    whole = question_list_schema()["items"]["properties"]
     involved = whole["nodes_involved"]["properties"]
     keys = ("start", "start_detail", "end", "end_detail")
     made = {key: dict(involved[key]) for key in keys}

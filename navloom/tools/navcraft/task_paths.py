@@ -280,7 +280,9 @@ def metric_graph(scene: Scene) -> MetricGraph:
 
 
 def anchor_at(scene: Scene, point: Point3, region: str) -> Anchor | None:
-    """Return any point of a region as an anchor, joined to its nearest viewpoint as items are.
+    """Return a point as an anchor: a position joined to the nearest viewpoint of its region.
+
+    Without a viewpoint in the region, the nearest one on its floor is used, as for items.
 
     Args:
         scene: the scene.

@@ -12,7 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.graphs.navcraft.single import Context
 from navloom.models.scripted import ScriptedChatModel
-from navloom.prompts.navcraft.profiles import profile_names
+from navloom.prompts.navcraft.profiles import user_profile_names
 from tests.graphs.navcraft.errands import CHECK, PATH, TOO_NEAR, phase_1
 from tests.graphs.states import run
 from tests.tools.navcraft.worlds import item, row_house
@@ -214,7 +214,7 @@ def test_profiles_change_what_the_heuristic_picks() -> None:
             for seed in range(15)
         ]
 
-    chosen = {profile: tuple(picks(profile)) for profile in (*profile_names(), None)}
+    chosen = {profile: tuple(picks(profile)) for profile in (*user_profile_names(), None)}
     assert len(set(chosen.values())) == len(chosen)
     assert chosen["child"].count("toy_car") > chosen["lawyer"].count("toy_car")
 

@@ -19,7 +19,7 @@ from navloom.graphs.capnav.designer_prompt import (
 from navloom.models.messages import AnswerError
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import get_scene
-from navloom.tools.capnav.answer_parser import question_schema, read_questions, response_schema
+from navloom.tools.capnav.answer_parser import question_list_schema, read_questions, response_schema
 from navloom.tools.capnav.named_places import (
     NamedPlaces,
     load_lexicon,
@@ -314,7 +314,7 @@ def test_no_text_breaks_the_checks(text: str, detail: str) -> None:
 
 
 def test_the_schema_is_the_benchmarks_form() -> None:
-    item = question_schema()["items"]
+    item = question_list_schema()["items"]
     assert set(item["required"]) == {"scene_type", "question", "reason", "nodes_involved"}
     held = response_schema(["a", "b"], constrain=True, least=2)
     involved = held["properties"]["questions"]["items"]["properties"]["nodes_involved"]

@@ -14,7 +14,15 @@ from navloom_worlds.geometry.solids import Part, quad
 
 
 def feet(across: float, deep: float, high: float, thick: float, tone: str = "black") -> Stroke:
-    """Return a stroke of four feet, inset from the width and depth by metres."""
+    """Return a stroke, that is a function that takes a pen and returns parts, of four feet.
+
+    Args:
+        across: total inset from the item's width in metres, half of it on each side.
+        deep: total inset from its depth in metres.
+        high: height of the feet in metres.
+        thick: width of a foot in metres.
+        tone: word for the surface, as in :meth:`SketchPen.tone`.
+    """
 
     def draw(pen: SketchPen) -> list[Part]:
         w, _, d = pen.size
@@ -94,7 +102,7 @@ def _screen(x: str, low: str, high: str, z: str, shown: str) -> Stroke:
 
 
 def _tv(pen: SketchPen) -> list[Part]:
-    """Draw a wide flat screen in a thin black frame, on two feet if it stands."""
+    """Return the parts of a flat screen in a thin black frame, on two feet unless it hangs."""
     # In homes that record what items stand on, one that stands on nothing hangs on its wall.
     hung = pen.item.shape is not None and pen.item.on is None
     low = "0" if hung or pen.size[1] < 0.3 else "0+.05"
@@ -132,7 +140,7 @@ def _panel(low: str, high: str) -> Strokes:
 
 
 def _tall_oven(pen: SketchPen) -> list[Part]:
-    """Draw an oven at eye height in a tall unit, with drawers below and a cupboard above."""
+    """Return the parts of an oven at eye height in a tall unit, with drawers and a cupboard."""
     low = min(0.65, pen.size[1] * 0.42)
     a, b = f"0+{low}", f"0+{low + 0.6}"
     strokes = (
@@ -186,7 +194,7 @@ def _flake(x: str, y: str, z: str) -> Strokes:
 
 
 def _slope(pen: SketchPen) -> list[Part]:
-    """Draw the sloping sides of a hood, up to its shaft."""
+    """Return the parts of the sloping sides of a hood, up to its shaft."""
     low, high = (
         [(x, z) for x, _, z in pen.put(corners)]
         for corners in ("-1,0,-1 1,0,-1 1,0,1 -1,0,1", "-.44,0,0 .44,0,0 .44,0,1 -.44,0,1")

@@ -110,7 +110,7 @@ def _duvet(
 
 
 def _ladder(pen: SketchPen) -> list[Part]:
-    """Draw a ladder flat against the left side: two uprights with rungs."""
+    """Return the parts of a ladder flat against the left side: two uprights with rungs."""
     high = min(pen.size[1], pen.size[1] * 0.72 + 0.28)
     count = max(3, int(high / 0.28))
     rungs = [(k + 0.7) * high / count for k in range(count)]
@@ -140,7 +140,7 @@ def _posts(thick: float) -> Stroke:
 
 
 def _fence(pen: SketchPen) -> list[Part]:
-    """Draw bars between rails around a cot."""
+    """Return the parts of bars between rails around a cot."""
     low, strokes = ".4-.16", []
     for k in range(int(pen.size[2] / 0.09)):
         z = -1 + 2 * (k + 1) / (int(pen.size[2] / 0.09) + 1)
@@ -156,7 +156,7 @@ def _fence(pen: SketchPen) -> list[Part]:
 
 
 def _lounger(pen: SketchPen) -> list[Part]:
-    """Draw a lounger: slats on low legs, and a pad with a slightly raised head end."""
+    """Return parts of a lounger: slats on low legs, and a pad with a slightly raised head end."""
     w, h, d = pen.size
     top = h * (0.9 if pen.item.shape else 1.0) - 0.05
     rise, y = min(0.04, h * 0.1) if pen.item.shape else 0.0, f"0+{top}"

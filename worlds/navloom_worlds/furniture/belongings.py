@@ -130,7 +130,7 @@ def _lying(cover: str, *on_top: Strokes) -> Strokes:
 
 
 def _books(pen: SketchPen) -> Iterator[Part]:
-    """Draw books side by side if they stand, stacked if they lie flat."""
+    """Yield the parts of books side by side if they stand, stacked if they lie flat."""
     (w, h, d), dice = pen.size, Random(item_roll(pen.item, "row"))
     stands = h >= 0.6 * min(w, d) and h > 0.1
     tones = ("own", "own", *COLOURS["muted"], *COLOURS["bright"])
@@ -210,7 +210,7 @@ def _bear(ears: Strokes, *more: Strokes) -> Strokes:
 
 
 def _chessmen(pen: SketchPen) -> list[Part]:
-    """Draw a chess board's dark squares and the men of both sides."""
+    """Return the parts of a chess board's dark squares and the men of both sides."""
     squares = [
         top(0.22, 0.22, "ebony", y=0.26, x=(c - 3.5) * 0.22, z=(r - 3.5) * 0.22)
         for r in range(8)

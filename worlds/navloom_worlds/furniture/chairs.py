@@ -25,14 +25,14 @@ def _stool(count: int) -> Strokes:
 
 
 def _back(pen: SketchPen) -> list[Part]:
-    """Draw a chair's back of slats, rungs or one board, and on some a pad on the seat."""
+    """Return the parts of a chair's back: slats, rungs or a board, and on some a seat pad."""
     dice = item_rng(pen.item)
     pad = dice.random() < 0.5
     return draw_parts(pen, (_PAD if pad else (), _BACKS[dice.randrange(3)]))
 
 
 def _bar_chair(pen: SketchPen) -> list[Part]:
-    """Draw the frame of a bar chair, of steel or black."""
+    """Return the parts of the frame of a bar chair, of steel or black."""
     tone = "steel" if item_rng(pen.item).random() < 0.5 else "black"
     legs = [
         rod(f"1-.015,0,{z}+{-0.015 * z} 1-.065,.65-.03,{z}+{-0.065 * z}", 0.03, tone, 6)

@@ -190,7 +190,7 @@ def _cupboard(
 
 
 def _sideboard(pen: SketchPen) -> list[Part]:
-    """Draw a long low sideboard on slim legs: doors at both ends, drawers in between."""
+    """Return parts of a long low sideboard on slim legs: doors at both ends, drawers in between."""
     z = "-.4" if has_state(pen.item, "open") else "-1"
     w, _, d = pen.size
     slim = legs(w - 0.1, d - 0.08, 0.17, 0.04, pen.tone("own*.6"), splay=-0.03, sides=8)

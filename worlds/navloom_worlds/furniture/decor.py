@@ -213,7 +213,7 @@ def leaves(
 
 
 def _crown(pen: SketchPen) -> Iterator[Part]:
-    """Draw a trunk under a ball of many small leaves."""
+    """Yield the parts of a trunk under a ball of many small leaves."""
     dice = Random(item_roll(pen.item, "leaves"))
     trunk = bar("0,0,0 .06,.6,.02 0,1.1,0", 0.09, "ebony")
     yield from draw_parts(pen, (trunk, orb("0,1.35,0", ".6,.58,.6", "own*.6", 8, 5)))
@@ -226,7 +226,7 @@ def _crown(pen: SketchPen) -> Iterator[Part]:
 
 
 def _fronds(pen: SketchPen) -> Iterator[Part]:
-    """Draw a palm: arching stems with leaflets on both sides."""
+    """Yield the parts of a palm: arching stems with leaflets on both sides."""
     dice = Random(item_roll(pen.item, "leaves"))
     yield from draw_parts(pen, bar("0,0,0 .05,.4,0", ".2 .12", "ebony"))
     for k in range(8):
@@ -315,7 +315,7 @@ def _quilt(pen: SketchPen) -> list[Part]:
 
 
 def _draped(pen: SketchPen) -> Iterator[Part]:
-    """Draw cloth over a bar: two layers with soft waves, the front one longer."""
+    """Yield the parts of a cloth over a bar: two wavy layers, the front one longer."""
     u = np.linspace(-1, 1, 11)
     for low, z, tone in ((0.0, -0.56, "own"), (0.12, 0.4, "own*.85")):
         rows = [
@@ -339,7 +339,7 @@ def _cloth(own: str, *bands: Strokes) -> Builder:
 
 
 def _earth(pen: SketchPen) -> list[Part]:
-    """Draw a globe with a world map."""
+    """Return the parts of a globe with a world map."""
     a, rise = np.meshgrid(np.linspace(0, 2 * math.pi, 19), np.linspace(0, math.pi, 10))
     unit = np.stack([np.cos(a) * np.sin(rise), np.cos(rise), np.sin(a) * np.sin(rise)], axis=2)
     uv = np.stack([a / (2 * math.pi), rise / math.pi], axis=2).reshape(-1, 2)

@@ -17,7 +17,7 @@ from navloom_worlds.geometry.solids import Part
 
 
 def _china(pen: SketchPen) -> Iterator[Part]:
-    """Draw glass boards with plates and cups on them."""
+    """Yield the parts of glass boards with plates and cups on them."""
     (w, h, d), dice = pen.size, item_rng(pen.item)
     split = min(0.55, h * 0.3)
     # Without more information, items are placed at 61 % of the height.
@@ -42,7 +42,7 @@ def _framed(x0: str, x1: str, low: str) -> Strokes:
 
 
 def _lockers(pen: SketchPen) -> Iterator[Part]:
-    """Draw narrow steel doors with air slots; if open, coats behind them."""
+    """Yield the parts of narrow steel doors with air slots; if open, coats behind them."""
     w, h, d = pen.size
     count = max(1, round(w / 0.32))
     if "open" in pen.item.states:
@@ -73,7 +73,7 @@ def _slots(half: float, slots: Strokes) -> Stroke:
 
 
 def _files(pen: SketchPen) -> list[Part]:
-    """Draw steel drawers with labels; if open, the upper one is pulled out and holds files."""
+    """Return steel drawers with labels; if open, the upper one is out and holds files."""
     rows, out = max(2, round(pen.size[1] / 0.33)), "open" in pen.item.states
     strokes: list[Strokes] = [block(f"-1,0+.03,{'-.5' if out else '-1'}+.037 1,1-.01,1", "own*.85")]
     for k in range(rows):
@@ -89,7 +89,7 @@ def _files(pen: SketchPen) -> list[Part]:
 
 
 def _bottles(pen: SketchPen) -> list[Part]:
-    """Draw bottles and glasses on a bar."""
+    """Return the parts of bottles and glasses on a bar."""
     count, strokes = int((pen.size[0] - 0.12) / 0.1), []
     tones = ("bottle", "amber", "glass", "wine")
     for k in range(count):

@@ -28,7 +28,7 @@ def _flames(pen: SketchPen) -> Iterator[Part]:
 
 
 def _keys(pen: SketchPen) -> list[Part]:
-    """Draw white keys in a row, with black ones between most of them."""
+    """Return the parts of white keys in a row, with black ones between most of them."""
     step, low = 2 / 28, min(0.74, pen.size[1] * 0.62) - 0.03
     lines, black = (block(c, t, s) for c, t, s in (_LINE, _BLACK_KEY))
     marks = [at(f"{step * k - 1},0,0", lines) for k in range(1, 28)]
@@ -39,7 +39,7 @@ def _keys(pen: SketchPen) -> list[Part]:
 
 
 def _life(pen: SketchPen) -> list[Part]:
-    """Draw the weeds and fish of an aquarium."""
+    """Return the parts of the weeds and fish of an aquarium."""
     dice, strokes = item_rng(pen.item), []
     for k in range(9):
         x, z = dice.uniform(-0.85, 0.85), dice.uniform(-0.1, 0.6)
@@ -55,7 +55,7 @@ def _life(pen: SketchPen) -> list[Part]:
 
 
 def _glass_all_round(pen: SketchPen) -> Iterator[Part]:
-    """Draw a car's cabin: glass between the belt and a painted roof, with posts."""
+    """Yield the parts of a car's cabin: glass between the belt and a painted roof, with posts."""
     glass = pen.tone("@1f262e'")
     low = [pen.put(p)[0] for p in ("-.87,.55,-.49", "-.87,.58,.9")]
     high = [pen.put(p)[0] for p in ("-.67,.965,-.18", "-.67,.965,.68")]
@@ -95,7 +95,7 @@ def _hole(inset: float, more: float, low: float, high: float, tone: str = "own")
 
 
 def _men(pen: SketchPen) -> list[Part]:
-    """Draw the rods and the men of table football."""
+    """Return the parts of the rods and the men of table football."""
     strokes = []
     teams = zip((1, 2, 3, 5, 5, 3, 2, 1), (1, 1, -1, 1, -1, 1, -1, -1), strict=True)
     for k, (count, s) in enumerate(teams):
@@ -109,7 +109,7 @@ def _men(pen: SketchPen) -> list[Part]:
 
 
 def _scratched(pen: SketchPen) -> list[Part]:
-    """Draw a cat's scratching posts, wound with rope."""
+    """Return the parts of a cat's scratching posts, wound with rope."""
     return draw_parts(
         pen,
         [

@@ -124,7 +124,7 @@ def bean_bag(item: Item) -> list[Part]:
 
 
 def _pouf(pen: SketchPen) -> list[Part]:
-    """Draw a round soft seat with seams, wider in its middle."""
+    """Return the parts of a round soft seat with seams, wider in its middle."""
     turn = np.linspace(-math.pi / 2, math.pi / 2, 9)
     round_ = [(0.72 + 0.28 * math.cos(t), 0.5 + 0.5 * math.sin(t)) for t in turn]
     body = lathe([(0, 0), *round_, (0, 1)], pen.own, sides=24)

@@ -29,7 +29,7 @@ def _on_legs(thick: float, top: float, inset: float = 0.04) -> Stroke:
 
 
 def _table(pen: SketchPen) -> Iterator[Part]:
-    """Draw a top on four legs, round or square, with an apron unless it is of glass."""
+    """Yield parts of a top on four legs, round or square, with an apron unless it is of glass."""
     w, h, d = pen.size
     glass, round_legs = _glass(pen), item_rng(pen.item).random() < 0.4
     thick = min(0.07, max(0.04, w * 0.045))
@@ -41,7 +41,7 @@ def _table(pen: SketchPen) -> Iterator[Part]:
 
 
 def _books(pen: SketchPen) -> list[Part]:
-    """Draw a pile of books on a shelf under the top."""
+    """Return the parts of a pile of books on a shelf under the top."""
     dice, room = item_rng(pen.item), int((pen.size[1] * 0.72 - 0.08) / 0.025)
     tones = [dice.choice(("maroon", "navy", "straw", "green", "sky", "rust")) for _ in "abc"]
     low = [f".28+{0.02 + 0.025 * k}" for k in range(4)]

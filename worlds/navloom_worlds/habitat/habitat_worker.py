@@ -93,7 +93,7 @@ class Worker:
         return {"shape": list(image.shape), "dtype": image.dtype.str}, image
 
     def renderer(self) -> dict[str, Any]:
-        """Return the version of habitat_sim, after rendering an empty image as a test."""
+        """Render an empty image as a test, and return the version of habitat_sim."""
         self.look(["rgb", "pinhole", 8, 8, 1.0], [0.0, 0.0, 0.0], 0.0, 0.0)
         return {"version": str(getattr(self.habitat, "__version__", "unknown"))}
 

@@ -245,7 +245,7 @@ class DoorwayPlacer:
 
 
 def _how(dice: Rng, kinds: tuple[str, str]) -> str:
-    """Draw the type of doorway between two kinds of room: an opening or a class of widths."""
+    """Sample the type of doorway between two kinds of room: an opening or a class of widths."""
     if all(kind in _OPEN for kind in kinds):
         share = 0.75 if "hallway" not in kinds else 0.45
         if kinds == ("hallway", "hallway") or "entryway" in kinds:

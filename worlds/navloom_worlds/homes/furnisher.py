@@ -270,7 +270,7 @@ def _surfaces(room: RoomState, holder: PlacedItem) -> list[tuple[int, Rect, int]
 def _spot(
     room: RoomState, entry: ItemSpec, holder: PlacedItem, area: Rect, wide: int, deep: int
 ) -> tuple[int, int]:
-    """Draw the object's centre in the holder's own frame."""
+    """Sample the object's centre in the holder's own frame."""
     u0, w0 = area[0] + wide // 2, area[1] + deep // 2
     u1, w1 = area[2] - wide // 2, area[3] - deep // 2
     u, w = room.dice.whole(u0, u1), room.dice.whole(w0, w1)
@@ -528,7 +528,7 @@ def _enough_lies_about(room: RoomState, entry: ItemSpec) -> bool:
 
 
 def _wanted(room: RoomState, entry: ItemSpec) -> int:
-    """Draw the number of items of an entry for a room."""
+    """Sample the number of items of an entry for a room."""
     if entry.name == _TABLE and not room.household.eats:
         return 0
     likes = room.dressing.likes(entry.name)

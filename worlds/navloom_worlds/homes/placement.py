@@ -187,7 +187,7 @@ class RoomState:
         return self._shares[name]
 
     def draw_size(self, entry: ItemSpec, least: bool = False) -> Size:
-        """Draw a size for an entry; ``least``: its smallest size."""
+        """Sample a size for an entry; ``least``: its smallest size."""
         (w0, w1), (h0, h1), (d0, d1) = entry.size
         if least:
             return w0 - w0 % 2, h0 - h0 % 2, d0 - d0 % 2
@@ -197,7 +197,7 @@ class RoomState:
         return w, h, d
 
     def draw_states(self, entry: ItemSpec) -> tuple[str, ...]:
-        """Draw one state from each set of an entry; an empty name means none."""
+        """Sample one state from each set of an entry; an empty name means none."""
         drawn = (self.dice.weighted(each) for each in entry.states)
         return tuple(state for state in drawn if state)
 

@@ -376,7 +376,7 @@ LIT = ("living room", "bedroom", "nursery", "kids room", "kitchen", "office", "d
 
 
 def add_windows(dice: Rng, drawn: StoreyDraft) -> None:
-    """Draw a storey's windows; doors that lead outdoors stay free."""
+    """Sample a storey's windows; doors that lead outdoors stay free."""
     kinds = {i: k for i, k in drawn.kinds.items() if KINDS[k].zone != "outdoor"}
     outer, doorways = drawn.outer, drawn.doorways
     found: list[Window] = []

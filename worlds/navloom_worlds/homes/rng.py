@@ -33,15 +33,15 @@ class Rng:
         return Rng(*self._names, *names)
 
     def unit(self) -> float:
-        """Draw a number from 0 (included) to 1 (excluded)."""
+        """Sample a number from 0 (included) to 1 (excluded)."""
         return self._random.random()
 
     def whole(self, low: int, high: int) -> int:
-        """Draw an integer from ``low`` to ``high``, both included."""
+        """Sample an integer from ``low`` to ``high``, both included."""
         return low + int(self._random.random() * (high - low + 1))
 
     def between(self, low: float, high: float) -> float:
-        """Draw a number from ``low`` (included) to ``high`` (excluded)."""
+        """Sample a number from ``low`` (included) to ``high`` (excluded)."""
         return low + (high - low) * self._random.random()
 
     def chance(self, share: float) -> bool:
@@ -49,11 +49,11 @@ class Rng:
         return self._random.random() < share
 
     def pick(self, choices: Sequence[T]) -> T:
-        """Draw one of the choices, uniformly."""
+        """Sample one of the choices, uniformly."""
         return choices[self.whole(0, len(choices) - 1)]
 
     def weighted(self, weights: Mapping[T, float]) -> T:
-        """Draw a key with probability proportional to its weight; uniformly if all are 0."""
+        """Sample a key with probability proportional to its weight; uniformly if all are 0."""
         total = fsum(weights.values())
         if total <= 0:
             return self.pick(list(weights))

@@ -94,7 +94,11 @@ def group_assignments(
 def _deal(
     dice: Rng, slots: Sequence[BaySlot], units: Sequence[RoomGroup], front: float
 ) -> list[list[RoomGroup]]:
-    """Draw one assignment: large groups first, where space is left for them."""
+    """Draw at random one assignment of room groups to slots, large groups first.
+
+    Returns:
+        The groups of each slot, in the slots' order.
+    """
     noise = dice.between(0.05, 0.6)
     scale = fsum(slot.area for slot in slots) / max(1.0, fsum(unit.area for unit in units))
     left = [slot.area for slot in slots]

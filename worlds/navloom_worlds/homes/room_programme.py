@@ -108,7 +108,7 @@ def max_floor_area(rooms: int) -> float:
 
 
 def draw_extent(dice: Rng, spec: HomeSpec) -> HomeExtent:
-    """Draw the size of a home where the options leave it open.
+    """Sample the size of a home where the options leave it open.
 
     Raises:
         SceneError: the options contradict each other; the message says how.
@@ -124,7 +124,7 @@ def draw_extent(dice: Rng, spec: HomeSpec) -> HomeExtent:
 
 
 def draw_programme(dice: Rng, extent: HomeExtent, shape: HallShape) -> Programme:
-    """Draw the rooms of a home of this size and hall shape, and their storeys."""
+    """Sample the rooms of a home of this size and hall shape, and their storeys."""
     rooms, floors = extent.rooms, extent.floors
     halls = [int(shape != "open")] + [1] * (floors - 1)
     if halls[0] and shape != "central" and rooms >= 14 and dice.chance(0.3):
@@ -291,7 +291,7 @@ def _toilet_below(where: list[list[str]]) -> None:
 
 
 def _sized(dice: Rng, kinds: list[str], area: float) -> list[float]:
-    """Draw room areas that sum to about this area, each within the limits of its kind."""
+    """Sample room areas that sum to about this area, each within the limits of its kind."""
     usual = [KINDS[kind].usual * dice.between(0.8, 1.25) for kind in kinds]
     low, high = 0.3, 4.0
     sizes: list[float] = []

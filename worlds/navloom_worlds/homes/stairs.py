@@ -48,7 +48,7 @@ class StairSize:
 
 
 def draw_stair_size(dice: Rng, rise: int, shape: Shape) -> StairSize:
-    """Draw the dimensions of stairs of this rise and shape."""
+    """Sample the dimensions of stairs of this rise and shape."""
     risers = (rise + _RISER // 2) // _RISER
     width = dice.whole(18, 21) * 50
     going = dice.whole(25, 28) * 10
@@ -141,7 +141,7 @@ _Drawn = tuple[list[_Local], list[_Local], list[tuple[int, int, int]]]
 
 
 def _half_turn(size: StairSize) -> _Drawn:
-    """Draw two parallel flights with a landing between them."""
+    """Lay out two parallel flights with a landing between them."""
     first, w, g = size.risers // 2, size.width, size.going
     back = size.risers - first - 1
     deep, wide = size.deep - 2 * HALF, size.wide - 2 * HALF
@@ -158,7 +158,7 @@ def _half_turn(size: StairSize) -> _Drawn:
 
 
 def _two_turns(size: StairSize) -> _Drawn:
-    """Draw a flight up, a few steps across at the far wall, and a flight back, around a well."""
+    """Lay out a flight up, a few steps across at the far wall, and a flight back, around a well."""
     w, g, n = size.width, size.going, size.risers
     deep, wide = size.deep - 2 * HALF, size.wide - 2 * HALF
     back = (n - _TURN_STEPS + 1) // 2 - 1
@@ -182,7 +182,7 @@ def _two_turns(size: StairSize) -> _Drawn:
 
 
 def _quarter_turn(size: StairSize) -> _Drawn:
-    """Draw a flight up, a corner landing, and a flight along the far wall."""
+    """Lay out a flight up, a corner landing, and a flight along the far wall."""
     w, g, n = size.width, size.going, size.risers
     deep, wide = size.deep - 2 * HALF, size.wide - 2 * HALF
     first = n // 2
@@ -199,7 +199,7 @@ def _quarter_turn(size: StairSize) -> _Drawn:
 
 
 def _straight(size: StairSize) -> _Drawn:
-    """Draw one straight flight along the spine's wall."""
+    """Lay out one straight flight along the spine's wall."""
     g, n = size.going, size.risers
     deep, wide = size.deep - 2 * HALF, size.wide - 2 * HALF
     begin, middle = wide - (n - 1) * g, size.width // 2

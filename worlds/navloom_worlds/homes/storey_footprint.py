@@ -82,7 +82,7 @@ class SpineFrame:
 
 
 def draw_shape(dice: Rng, area: float, rooms: int) -> HallShape:
-    """Draw the shape of the hall on a lowest storey.
+    """Sample the shape of the hall on a lowest storey.
 
     Args:
         dice: its own random stream.
@@ -108,7 +108,7 @@ _SHAPES: Mapping[HallShape, tuple[float, float, float, float]] = {
 def draw_frame(
     dice: Rng, shape: HallShape, area: float, living: float | None, parts: int, largest: float
 ) -> SpineFrame | None:
-    """Draw the footprint of a lowest storey.
+    """Sample the footprint of a lowest storey.
 
     Args:
         dice: its own.
@@ -210,7 +210,20 @@ def _straight(dice: Rng, area: float, parts: int, largest: float) -> SpineFrame 
 
 
 def _end_range(dice: Rng, north: int, hall: int, high: int, longest: int) -> tuple[int, int]:
-    """Draw the interval of a bay at the end of a spine, across the house."""
+    """Draw at random where a bay at an end of the hall starts and ends across the house.
+
+    A bay is a rectangle beside the hall (the spine) that is later divided into rooms.
+
+    Args:
+        dice: random numbers.
+        north: depth of the north bay, mm.
+        hall: width of the hall, mm.
+        high: depth of the house, mm: north bay, hall and south bay.
+        longest: maximum length of the interval, mm.
+
+    Returns:
+        Start and end in mm from the house's north side.
+    """
     extra = snap_to_grid(dice.between(900, 2400)) if dice.chance(0.3) else 0
     long = min(longest, high + extra)
     if high - long < 900:
@@ -250,7 +263,7 @@ def _bent(dice: Rng, area: float, parts: int, largest: float) -> SpineFrame | No
 
 
 def _central(dice: Rng, area: float, parts: int) -> SpineFrame | None:
-    """Draw a squarish hall with bays on three or four sides, each past one corner of the next."""
+    """Sample a squarish hall with bays on three or four sides, each past one corner of the next."""
     if parts < 3:
         return None
     four = parts > 3 and area > 80
@@ -279,7 +292,7 @@ def _central(dice: Rng, area: float, parts: int) -> SpineFrame | None:
 
 
 def _u_shaped(dice: Rng, area: float, parts: int) -> SpineFrame | None:
-    """Draw a hall around three sides of a block of rooms, with bays on its outer sides."""
+    """Sample a hall around three sides of a block of rooms, with bays on its outer sides."""
     if parts < 4:
         return None
     hall = dice.whole(11, 14) * 100

@@ -113,7 +113,7 @@ def draw_loops(
     beside: Mapping[int, Sequence[int]],
     ways: Sequence[CellOpening],
 ) -> list[CellOpening]:
-    """Draw further doorways that close loops, each with its frequency in real homes."""
+    """Sample further doorways that close loops, each with its frequency in real homes."""
     have = {frozenset((way.a, way.b)) for way in ways}
     found = []
     for a in sorted(beside):

@@ -79,7 +79,7 @@ def lift_flight(shaft: VerticalCore, level: int, rise: int) -> StairFlight:
 
 
 def draw_lift(dice: Rng, frame: SpineFrame, floors: int) -> VerticalCore | None:
-    """Draw a lift beside the spine, through all storeys; None if there is no space."""
+    """Sample a lift beside the spine, through all storeys; None if there is no space."""
     wide, deep = dice.whole(31, 35) * 50, dice.whole(33, 38) * 50
     places = _places(frame, (), wide, deep)
     if not places:
@@ -91,7 +91,7 @@ def draw_lift(dice: Rng, frame: SpineFrame, floors: int) -> VerticalCore | None:
 def draw_stairs(
     dice: Rng, frame: SpineFrame, cores: Sequence[VerticalCore], floor: int, level: int, rise: int
 ) -> VerticalCore | None:
-    """Draw stairs up from a storey; None if there is no space.
+    """Sample stairs up from a storey; None if there is no space.
 
     Args:
         dice: its own random stream.
@@ -141,7 +141,7 @@ def _places(
 def _in_corner(
     dice: Rng, frame: SpineFrame, cores: Sequence[VerticalCore], floor: int, level: int, rise: int
 ) -> VerticalCore | None:
-    """Draw stairs in the inner corner of a bent spine: entered from one arm, left to the other."""
+    """Sample stairs in the inner corner of a bent spine: in from one arm, out to the other."""
     bay = next((bay for bay in frame.bays if bay.key == _INNER), None)
     arm = frame.spine[1]
     if bay is None or bay.hi != arm[0] or any(shaft.bay.key == _INNER for shaft in cores):

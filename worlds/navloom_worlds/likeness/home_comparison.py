@@ -259,7 +259,7 @@ def compare_homes(
 
 
 def _splits(homes: int, count: int, seed: int) -> Bools:
-    """Draw splits, (count, homes): True in the smaller part; no rows for too few homes."""
+    """Sample splits, (count, homes): True in the smaller part; no rows for too few homes."""
     if homes < FEWEST_TO_SPLIT:
         return np.zeros((0, homes), dtype=np.bool_)
     order = np.random.default_rng(seed).random((count, homes)).argsort(axis=1)

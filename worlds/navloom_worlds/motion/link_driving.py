@@ -320,7 +320,11 @@ def driven_ground_truth(scene: Scene, bodies: tuple[Embodiment, ...]) -> DrivenG
 
 
 def _kept_drives(scene: Scene, body: Embodiment) -> list[LinkResult]:
-    """Return a body's drives through all links, without their paths, from the disk cache."""
+    """Return the results of driving a body through every link between two regions.
+
+    They come from the disk cache, and are computed and stored at the first call. Their paths are
+    left out.
+    """
     rows = TABLES.kept(
         f"{scene_cache_key(scene, f'driven {body.model_dump_json()}')}.json",
         lambda: [

@@ -22,12 +22,12 @@ from navloom_worlds.motion.se2_lines import LineSpacing, PlannedMotion, SE2Lines
 
 
 class BoxSearch:
-    """Path search for a box among exact free intervals of lines at fixed headings.
+    """Path search for a box-shaped body among exact free intervals at fixed headings.
 
     Args:
-        ground: free space around the link.
+        space: free space around the link.
         lines: (n, 4) obstacle lines, (x, z) metres.
-        reach: metres around the middle of the link that are searched.
+        far: metres around the middle of the link that are searched.
         grain: spacing of lines and headings.
     """
 

@@ -32,7 +32,7 @@ FORMAT = 8
 """Version of the light computation, incremented when it changes."""
 
 
-def light_key(facets: Facets) -> str:
+def light_cache_key(facets: Facets) -> str:
     """Return the cache key of a mesh's light: a hash of all its inputs."""
     mesh = facets.mesh
     parts = (mesh.vertices, mesh.faces, mesh.owners, mesh.smooth, facets.albedo, facets.glow)
@@ -47,7 +47,9 @@ def cached_light(facets: Facets, make: Callable[[], LightMap]) -> LightMap:
         make: computes the light.
     """
     faces = len(facets.area)
-    return LIGHT.kept(f"{light_key(facets)}.npz", make, _save, lambda file: _load(file, faces))
+    return LIGHT.kept(
+        f"{light_cache_key(facets)}.npz", make, _save, lambda file: _load(file, faces)
+    )
 
 
 def _load(file: IO[bytes], faces: int) -> LightMap:

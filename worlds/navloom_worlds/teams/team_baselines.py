@@ -18,7 +18,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage
 
-from navloom.graphs.navcraft.baseline import PromptScene
+from navloom.graphs.navcraft.baseline import SceneFromPrompt
 from navloom.models.builtin import PolicyRequest
 from navloom_worlds.teams.revise_route import IN
 from navloom_worlds.teams.team_task import Assignment, assigned_legs
@@ -35,7 +35,7 @@ def heuristic_team(request: PolicyRequest) -> AIMessage:
     if (valid := _valid(request)) is not None:
         return valid
     team, checked = request.json_block("Team:"), request.tool_results(_CHECK)
-    home = PromptScene.read(request.json_block("Scene graph:"))
+    home = SceneFromPrompt.read(request.json_block("Scene graph:"))
     refused = [each.args.get("legs") for each in checked]
     # A region that a robot cannot reach from a place it reached, it cannot reach at all.
     cut_off = {
@@ -88,7 +88,7 @@ def _said(request: PolicyRequest, legs: list[dict[str, str]]) -> AIMessage:
 
 
 def _sought(
-    home: PromptScene, team: Mapping[str, Any], cut_off: set[tuple[str, str]]
+    home: SceneFromPrompt, team: Mapping[str, Any], cut_off: set[tuple[str, str]]
 ) -> Iterator[list[dict[str, str]]]:
     """Yield plans in the order in which they end, by links and speeds."""
     hops = {region: home.hops(region) for region in home.regions}

@@ -41,8 +41,10 @@ def test_light_is_made_once(facets: Facets) -> None:
 
 
 def test_another_mesh_has_another_light(facets: Facets) -> None:
-    assert light_cache.light_key(facets) == light_cache.light_key(build_facets(room()))
-    assert light_cache.light_key(facets) != light_cache.light_key(build_facets(room(2.61)))
+    assert light_cache.light_cache_key(facets) == light_cache.light_cache_key(build_facets(room()))
+    assert light_cache.light_cache_key(facets) != light_cache.light_cache_key(
+        build_facets(room(2.61))
+    )
 
 
 @pytest.mark.parametrize("harm", ["truncated", "noise", "pickle", "another shape"])
