@@ -91,12 +91,12 @@ import sys
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.sim import Pose, get_simulator
-from navloom.sim.views import hidden_ways, strip
+from navloom.sim.views import view_pngs
 home = load_scene({HOME!r})
 sim = get_simulator("panorama", home, folder={str(written)!r})
 pose = Pose((0, 0, 0), viewpoint=home.viewpoints[0].id)
 seen = sim.reset({{"robot": (pose, DEFAULT_BODY)}})["robot"]
-assert len(strip(seen, 0.0, markers=True)) == 1
+assert len(view_pngs(seen, 0.0, markers=True)) == 1
 heavy = ["embreex", "trimesh", "navloom_worlds.rendering.renderer"]
 made = [each for each in home.__dict__["_derived"] if "mesh" in each or "sight" in each]
 print([each for each in heavy if each in sys.modules], made)
