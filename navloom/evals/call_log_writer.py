@@ -300,7 +300,16 @@ class CallLogWriter:
         return self._texts[seen]
 
     def _told(self, near: tuple[str, ...], mark: bytes, text: bytes) -> int:
-        """Write a text, compressed against the last similar one of the sample, else of any."""
+        """Insert a text into the log's table of texts, and return its row's number.
+
+        It is compressed with the last similar text of the sample as dictionary, else with that of
+        any sample. Where the chain of such texts is too long, it is compressed alone.
+
+        Args:
+            near: key of similar texts: sample, node, and role in the call.
+            mark: digest of the text.
+            text: the text, encoded.
+        """
         nothing = (None, b"", 0)
         base, like, deep = self._near.get(near) or self._near.get(("", *near[1:])) or nothing
         if deep >= call_log.DEEPEST:

@@ -98,7 +98,7 @@ class PlainDisplay:
         print(printable_text(text), file=self._out or sys.stderr, flush=True)
 
     def close(self) -> None:
-        """Write a last line if samples ended."""
+        """Write a last line, unless no sample ended in this session."""
         if self._ended:
             self._line()
 

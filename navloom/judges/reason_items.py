@@ -309,7 +309,10 @@ def _partly(situation: BlockedPath, rng: random.Random) -> Said | None:
 def _true(
     situation: BlockedPath, barriers: Sequence[tuple[str, str]], rng: random.Random
 ) -> list[Claim] | None:
-    """Return each barrier with a true cause; None where one has none that can be worded."""
+    """Return each barrier with one of its true causes that can be worded, drawn at random.
+
+    If any barrier has no such cause, the whole result is None.
+    """
     causes = [sorted(situation.causes[barrier] & WORDED) for barrier in barriers]
     if not all(causes):
         return None

@@ -401,7 +401,10 @@ class GeometricMotionModel(MotionModel, Protocol):
     """Motion model on a scene's geometry, with clearance queries."""
 
     def clearance(self, position: Point3) -> float:
-        """Return metres to the nearest obstacle at the body's height; at most 10."""
+        """Return metres from a position to the nearest obstacle at the body's height, at most 10.
+
+        It is the distance of the body's centre, not of its footprint; 0 where there is no floor.
+        """
         ...
 
     def passes(self, a: Point3, b: Point3) -> bool:

@@ -368,7 +368,13 @@ Disc = tuple[float, float, float]
 
 
 class TextLayout(NamedTuple):
-    """Text layout: the text with line breaks, its size in points, and if it is a full name."""
+    """Layout of a text on a floor plan.
+
+    Attributes:
+        text: the text, with line breaks.
+        size: points.
+        full: True for a whole name; False, and bold, for a room's number or a mark's label.
+    """
 
     text: str
     size: float

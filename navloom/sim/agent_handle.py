@@ -107,10 +107,14 @@ class AgentHandle:
         return {"simulator": self.simulator.state()}
 
     def start(self, pose: Pose, seed: int) -> Observation:
-        """Reset the simulator with this agent alone.
+        """Reset the simulator with this agent alone, and return its first observation.
+
+        Args:
+            pose: its pose at the start.
+            seed: the simulator's seed.
 
         Raises:
-            SimulatorError: the pose is nowhere.
+            SimulatorError: the agent cannot be put at the pose, as on an unknown viewpoint.
         """
         return reset_agents([(self, pose)], seed)[0]
 

@@ -209,10 +209,10 @@ class CaptionComposer(ABC):
 
     @abstractmethod
     def _around(self, here: Viewpoint) -> Sequence[NearbyObject]:
-        """Return the objects around a viewpoint, in the order that sector captions list them.
+        """Return the objects around a viewpoint in all directions, as one sorted sequence.
 
-        There are eight sectors of 45 degrees. The order is nearest first in captions from the
-        scene graph, and largest first in captions of what is visible.
+        They are nearest first in captions from the scene graph, and largest first in captions of
+        what is visible. The caption of each sector of 45 degrees lists its objects in this order.
         """
 
     @abstractmethod

@@ -72,7 +72,10 @@ def _read_matterport(scene: Scene, folder: Path) -> MatterportCaptions | None:
 
 
 def matterport_folder(uri: str) -> Path | None:
-    """Return the folder of an mp3d scene's URI; the default one for any other URI."""
+    """Return the Matterport data folder that an ``mp3d:`` URI names.
+
+    For any other URI it is ``$NAVLOOM_DATA/mp3d``, or None if the variable is not set.
+    """
     scheme, colon, rest = uri.partition(":")
     if colon and scheme == "mp3d" and rest:
         given = Path(rest).expanduser()

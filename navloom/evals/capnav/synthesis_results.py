@@ -168,7 +168,17 @@ def passages_map(
 def required_openings(
     truth: Traversability, body: str, found: feasibility.Feasibility, ends: tuple[str, str]
 ) -> tuple[tuple[Passage, ...], tuple[str, ...]]:
-    """Return the fewest blocked passages to open, in order along the path, and that path."""
+    """Return the fewest blocked passages to open, in order along the path, and that path.
+
+    Args:
+        truth: traversability of the scene's passages.
+        body: the body's name.
+        found: feasibility of the route for this body.
+        ends: first and last node of the route.
+
+    Returns:
+        The passages, and the nodes of the path; both empty if there are none to open.
+    """
     fewest = found.alternatives[0] if found.alternatives else ()
     way = feasibility.path_once_open(truth, body, *ends, fewest) if fewest else ()
     steps = list(pairwise(way))

@@ -462,7 +462,11 @@ def _steps(counts: Counter[tuple[int, bool]]) -> Iterator[ui.Bars]:
 
 
 def _places(read: _Wrong) -> Iterator[ui.Variants]:
-    """Yield plans with the first deviations, for the scenes with the most of them."""
+    """Yield one block of floor plans that mark where failed episodes first left the right way.
+
+    It has a plan for each of the ``_SCENES`` scenes with the most such episodes. Without any, no
+    block is yielded.
+    """
     most = sorted(read.forks.items(), key=lambda item: (-_count(item[1]), item[0]))[:_SCENES]
     if most:
         more = f" The {_SCENES} scenes with the most of them." if len(read.forks) > _SCENES else ""

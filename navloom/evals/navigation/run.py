@@ -102,7 +102,10 @@ class FailureExample:
     episode: Episode
 
     def gives_away(self, other: Episode) -> bool:
-        """Check whether the text reveals another episode's scene or instruction."""
+        """Check whether this example has the scene or the instruction of the episode ``other``.
+
+        Its text would then reveal something to whoever walks that episode.
+        """
         mine = self.episode
         return mine.scene == other.scene or other.instruction == mine.instruction
 
@@ -430,7 +433,12 @@ def make_simulator(request: EvalRequest, uri: str) -> Simulator:
 
 
 def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
-    """Plan all samples of a request.
+    """Return the plan of a request: its samples and their episodes, and the record of its data.
+
+    Args:
+        request: the request.
+        run: the run's folder; None in a dry run.
+        note: function that shows a line to the user; not used.
 
     Raises:
         DataError: a file of the dataset is missing or broken.

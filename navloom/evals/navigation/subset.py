@@ -183,7 +183,13 @@ def failed_subset(
     runs: Sequence[str],
     options: Mapping[str, Any] | None = None,
 ) -> Subset:
-    """Return an index of all episodes that some runs failed on.
+    """Return an index of the given episodes, selected because every one of the runs failed on them.
+
+    Args:
+        data: the whole split.
+        ids: ids of these episodes.
+        runs: names of the runs, stored in the index.
+        options: options that the dataset was loaded with, stored in the index.
 
     Raises:
         DataError: there are no ids, or some are not in the dataset.

@@ -108,7 +108,11 @@ def terminal_screen(blocks: Sequence[ui.Block]) -> list[str | Table]:
 
 
 def _on_screen(table: Table) -> Table:
-    """Return a table without its note and without its pale rows."""
+    """Return a table for the terminal, without its note and the rows from other publications.
+
+    A table with more columns than rows is transposed. Rows after the first ``_ROWS`` are cut, and
+    a last row says how many.
+    """
     lines = [table.header, *table.rows[: len(table.rows) - table.pale]]
     if len(lines) < len(table.header):
         columns = zip(*lines, strict=True)

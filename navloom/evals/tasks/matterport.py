@@ -79,7 +79,13 @@ class EpisodeFilter:
         self._odd: dict[str, list[str]] = defaultdict(list)
 
     def leave_out(self, why: str, name: str, episodes: int) -> None:
-        """Count ``episodes`` episodes of the record ``name`` as left out, and why."""
+        """Add to the count of episodes that are left out for a reason.
+
+        Args:
+            why: the reason.
+            name: the dataset's record that they belong to: a path, an episode or a scan.
+            episodes: how many they are.
+        """
         self._left[why][name] += episodes
 
     def remark(self, what: str, name: str) -> None:

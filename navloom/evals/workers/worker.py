@@ -333,7 +333,10 @@ class _BudgetGate:
 
 
 class _DriversCache:
-    """Client of the driver's reply cache, for machines without it."""
+    """Client of the reply cache on the driver's machine, for a worker without the run's folder.
+
+    The driver is the process that hands out the samples of a run.
+    """
 
     def __init__(self, driver: _Driver) -> None:
         self._driver = driver

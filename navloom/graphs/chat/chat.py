@@ -188,7 +188,11 @@ def _prepared(state: State, runtime: Runtime[Context]) -> Asked:
 
 
 def tools(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Answer the first open tool call, or begin the walk or question that it asks for."""
+    """Answer the first tool call that has no answer yet, and return the state's update.
+
+    A call that asks for a walk begins it. A call that asks the person something stores the
+    question. Both are answered later, by other nodes.
+    """
     walker = get_agent_handle(runtime)
     call, past = chat_turn.next_call(state["messages"])
     whole = None if runtime.context.whole is None else get_scene(runtime.context.whole)

@@ -74,7 +74,10 @@ class Context(AskContext):
 
 
 def prompt(state: State, runtime: Runtime[Context]) -> State:  # noqa: ARG001
-    """Render the question; no messages where no object is visible."""
+    """Return the state's update with the messages that ask which listed object is meant.
+
+    There are no messages if no object is visible.
+    """
     things = state.get("things", [])
     told = state.get("told")
     known = next((f"it is {each['id']}" for each in things if each["id"] == told), None)

@@ -78,7 +78,11 @@ async def drive(state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, An
 
 
 class _Burst:
-    """A few poses of one step, driven at a time."""
+    """Part of a step of a teleoperated walk: drives the body as a person steers, tick by tick.
+
+    It records a pose at each tick. It ends after ``BURST`` poses, or earlier at another viewpoint
+    or when the person stops.
+    """
 
     def __init__(self, state: Mapping[str, Any], walker: AgentHandle) -> None:
         self._walker, self._step = walker, NavStep(**state["draft"])

@@ -461,7 +461,7 @@ class RobotContext:
 
     @property
     def heading(self) -> float:
-        """The heading it looks in, radians."""
+        """Heading of the robot, in radians."""
         return self.observation.pose.heading
 
 

@@ -1,7 +1,8 @@
 """Schedule of a relay, or of robot_1 alone: waits, overlaps and the makespan.
 
-This is the two-robot case of :mod:`navloom.tools.navcraft.schedule`, with a task's own names
-(CoNavBench 3.1.3, A.9).
+An overlap is time that both robots spend in one place. The makespan is the time until the object is
+delivered. This is the two-robot case of :mod:`navloom.tools.navcraft.schedule`, with a task's own
+names (CoNavBench 3.1.3, A.9).
 """
 
 from __future__ import annotations

@@ -139,8 +139,8 @@ def sample_spec(seed: int, turn: int | None = None) -> RelaySpec:
 
     Args:
         seed: the run's seed if ``turn`` is given, else the sample's.
-        turn: the sample's index in its run: two consecutive samples get both types. None: at
-            random.
+        turn: the sample's index in its run. Samples 0 and 1, 2 and 3, and so on, form pairs: one of
+            a pair is ``Type-A1``, the other ``Type-A2``. None: the type is random.
     """
     if turn is None:
         lot = random.Random(f"{seed}:wish")

@@ -254,7 +254,10 @@ class MetricGraph:
         return metres
 
     def walk(self, a: Anchor, b: Anchor) -> list[str] | None:
-        """Return the nodes from anchor to anchor, both included; None if not connected."""
+        """Return the nodes of the shortest path between two anchors (positions on G+).
+
+        Both are included. None if they are not connected.
+        """
         if a.node == b.node:
             return [a.node]
         nodes = self.table.nodes

@@ -157,7 +157,7 @@ def find_leaks(text: str, scene: Scene) -> list[Leak]:
 
 
 def redact_leaks(text: str, leaks: Sequence[Leak]) -> str:
-    """Return the text with each leak withheld."""
+    """Return the text with each leak replaced by ``(withheld)``."""
     for leak in sorted(leaks, key=lambda leak: -leak.start):
         text = f"{text[: leak.start]}{WITHHELD}{text[leak.end :]}"
     return text

@@ -291,7 +291,11 @@ def _towards(captions: CaptionSource | None, viewpoint: str, ahead: str) -> str 
 
 
 def _landmark(pose: _Pose, ahead: str, captions: CaptionSource | None) -> str | None:
-    """Return an item visible in the direction of the next viewpoint, else one beside it."""
+    """Return the name of an item as a landmark of the next viewpoint, or None.
+
+    The item is visible in the direction of that viewpoint. If there is none, it is within a few
+    metres of that viewpoint.
+    """
     seen = captions.at(pose.viewpoint).objects if captions is not None else ()
     way = pose.heading + pose.turn_to(ahead)
     in_view = [

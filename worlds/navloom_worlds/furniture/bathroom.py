@@ -46,7 +46,7 @@ _LOW_TAP = {"high": 0.14, "reach": 0.12}
 
 
 def toilet(item: Item) -> Iterator[Part]:
-    """Build a toilet: tank with button, bowl on its foot, seat, and lid, down or (open) up."""
+    """Yield the parts of a toilet: tank with button, bowl on a foot, seat, and lid (up if open)."""
     w, h, d = size_of(item)
     look = item_surface(item)
     near, far = -d / 2, d / 2

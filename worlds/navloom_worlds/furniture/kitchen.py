@@ -111,7 +111,7 @@ def island(item: Item) -> Iterator[Part]:
 
 
 def kitchen_sink(item: Item) -> Iterator[Part]:
-    """Build a steel bowl and a drainer in a worktop, with a tap, and doors below."""
+    """Yield parts of a kitchen sink: worktop, steel bowl, draining board, tap, and doors below."""
     w, h, d = size_of(item)
     look = item_surface(item)
     steel = STEEL if item.material in (None, "stainless steel") else look

@@ -93,7 +93,7 @@ class SidecarResolver(trimesh.resolvers.Resolver):
         raise NotImplementedError
 
     def keys(self) -> list[str]:
-        """Return no names: files are looked up, never listed."""
+        """Return an empty list: files beside a mesh are read by name, never listed."""
         return []
 
 

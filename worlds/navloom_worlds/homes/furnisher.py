@@ -370,7 +370,18 @@ def furnish(
 
 
 def _furnished(plan: Floorplan, dice: Rng, who: Household) -> list[tuple[PlannedRoom, RoomState]]:
-    """Furnish every room, in the plan's order; one of them gets the table to eat at."""
+    """Furnish every room of a home, and return the rooms in the plan's order.
+
+    If there is no dining room, one of them gets a table to eat at, a kitchen before others.
+
+    Args:
+        plan: the floor plan.
+        dice: random stream.
+        who: settings of the household: style, number of objects, clutter.
+
+    Returns:
+        Each planned room that is furnished, with its state: the items placed in it.
+    """
     rooms = [(room, keys) for room in plan.rooms if (keys := room_keys(room.kind))]
     eats = not any("dining" in keys for _, keys in rooms)
     made: dict[int, RoomState] = {}

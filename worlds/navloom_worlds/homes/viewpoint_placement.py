@@ -168,7 +168,11 @@ def _door(
 
 
 def _ends(flight: Stairs, rooms: dict[str, _FreeRegion]) -> tuple[_Side, _Side]:
-    """Add the foot and the head of stairs as entrances of their regions, and return both."""
+    """Add the foot and the head of stairs as entrances of the regions that they connect.
+
+    Returns:
+        The lower region with its new entrance, and the upper region with its new one.
+    """
     sides = []
     way = list(dict.fromkeys(flight.line))
     for name, line in ((flight.a, way), (flight.b, way[::-1])):

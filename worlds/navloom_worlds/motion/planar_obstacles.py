@@ -213,7 +213,7 @@ def _drawn(lines: F64, shape: tuple[int, ...]) -> tuple[I64, I64, I64]:
 
 
 def padded_half_sizes(shape: Footprint) -> tuple[float, float]:
-    """Return half of a box's length and half of its width with the safety margin, in metres."""
+    """Return half the length and half the width of an oblong body in metres, each with a margin."""
     return shape.ahead + _KEPT, shape.aside + _KEPT
 
 

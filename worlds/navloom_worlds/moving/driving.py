@@ -271,7 +271,12 @@ def _through(
 
 
 def _sides(scene: Scene, a: str, b: str, link: Link) -> tuple[str, str] | None:
-    """Return the viewpoints on both sides of a link: those of the nearest edge through it."""
+    """Return a viewpoint of ``a`` and one of ``b`` between which a link can be driven.
+
+    They are the ends of the edge from ``a`` to ``b`` whose midpoint is nearest to the link's
+    centre. Without such an edge they are each region's viewpoint nearest to the link. None if a
+    region has no viewpoint.
+    """
     at = scene.viewpoint_by_id
     middle = link.point
     pairs = [

@@ -222,7 +222,15 @@ def _floor(scene: Scene, place: Pose | str) -> Point3:
 
 
 def goal_places(scene: Scene, spot: Spot) -> list[Pose | str]:
-    """Return a place as simulator goals: one, or a region's viewpoints with the centre first.
+    """Return the simulator's goals for a viewpoint, a region or a point.
+
+    Args:
+        scene: the scene.
+        spot: a viewpoint's id, a region's id, or a point (x, y, z) in metres.
+
+    Returns:
+        The viewpoint's id alone, the point as a pose alone, or the ids of all viewpoints of the
+        region, the nearest to its centre first.
 
     Raises:
         SimulatorError: the viewpoint or region is unknown, the point is not finite, or the region

@@ -1,8 +1,9 @@
-"""Baked lighting: the light on every face of a mesh as one texture, blended between texels.
+"""Baked lighting: the light on every face of a mesh as one texture, blended between its texels.
 
 It is computed in advance with rays: light of the sky, the sun, ceilings and lamps, and its bounces.
-Light is relative: 1 on white paper is the white paper of a bright photograph. Each spot of the
-layout gathers light from the hemisphere in front of it, and the light it reflects is gathered by
+Light is relative: 1 on white paper is the white paper of a bright photograph. A *spot* is a texel
+(a pixel of the texture) or a cluster of small faces (:mod:`navloom_worlds.rendering.light_charts`).
+Each spot gathers light from the hemisphere in front of it, and the light it reflects is gathered by
 others. The same mesh has the same light to the bit: nothing is random, nothing runs in parallel.
 
 Lamps are glowing items, treated as balls that cast soft shadows.

@@ -268,7 +268,7 @@ class Renderable(Protocol):
 
     @property
     def owners(self) -> I32:
-        """Owner of each face, (m,)."""
+        """Owner id of each of the mesh's m faces (:mod:`navloom_worlds.geometry.semantic_ids`)."""
         ...
 
     @property

@@ -459,7 +459,7 @@ class RelayLibrary:
 
     Attributes:
         task: the single-robot task.
-        strict: apply the stricter rule to the helper.
+        strict: also forbid robot_2 to start next to the target region or the transfer region.
         wish: properties that a recommended relay should have.
         bodies: robot_1's and robot_2's; None passes everywhere at 1 m/s.
     """

@@ -248,7 +248,7 @@ class _Search:
         return self.branch_and_bound(found, math.inf if many <= EXACT_ERRANDS else ends)
 
     def plan(self, found: _Found) -> TeamPlan:
-        """Return a shape with its handoffs as a plan."""
+        """Return the plan of a shape (each robot's legs, in order) with its handoff places."""
         places, legs = self.table.places, []
         for robot, errand, part in found.order:
             each = self.errands[errand]

@@ -142,7 +142,10 @@ def is_sooner(record: dict[str, Any]) -> bool | None:
 
 
 def _absence(scene: Scene, plan: TeamPlan) -> float:
-    """Return seconds from robot_1's latest departure that delays nobody until it is done."""
+    """Return the seconds that robot_1 is away from its start for a plan.
+
+    They are counted from its latest departure that delays nobody, to the end of its last leg.
+    """
     legs = [each for each in plan.schedule(scene).legs if each.leg.robot == plan.robots[0].name]
     return legs[-1].ends - legs[0].waits
 

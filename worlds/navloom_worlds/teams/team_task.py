@@ -389,7 +389,11 @@ def _same(said: Any, right: float) -> bool:
 
 
 def _check_errands(task: TeamTask, plan: TeamPlan) -> None:
-    """Raise an error unless every object reaches its destination over allowed handoffs."""
+    """Check that every object reaches its destination, and is handed over at allowed places only.
+
+    Raises:
+        UsageError: the first object that does not; the message says what to change.
+    """
     for name, errand in task.things.items():
         way = plan.ways.get(errand.object)
         end = task.name_of(errand.end.node.removeprefix("item "))

@@ -9,9 +9,10 @@ it is fresh.
 
 The weights were fitted on R2R's train split, on twelve of its scans, by a program of the tests
 (``tests.graphs.navigation.tuning``). ``TUNED`` knows that R2R's paths have four to six hops,
-``NO_LENGTH`` does not. ``EXACT``, and the scores of exact descriptions, were fitted on our demo
-homes, HM3D's and R2R's earlier captions; no walk on R2R's captions uses them. The three weights for
-an oracle's advice were set by hand.
+``NO_LENGTH`` does not. *Exact* descriptions are generated from scene data, not from images. For
+these there are ``EXACT`` and scores of their own, fitted on our demo homes, HM3D's and R2R's
+earlier captions; no walk on R2R's captions uses them. The three weights for an oracle's advice were
+set by hand.
 """
 
 from __future__ import annotations
