@@ -32,7 +32,7 @@ from navloom.errors import RunError
 
 
 def write_error(path: Path, error: Exception) -> RunError:
-    """Return the error of a failed write; it says why, and that earlier results are kept."""
+    """Return the error of a failed write, which says why, and that earlier results are kept."""
     why = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return RunError(
         f"cannot write to {path}: {why}. What was finished before is kept: free space or give a"
@@ -533,5 +533,5 @@ def join_some(names: Sequence[str], most: int) -> str:
 
 
 def truncate(text: str, most: int) -> str:
-    """Truncate a text to at most ``most`` characters; a cut text ends in ``…``."""
+    """Return a text of at most ``most`` characters; a cut text ends in ``…``."""
     return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -47,7 +47,7 @@ def _of(one: Distribution) -> Iterator[EntryPoint]:
 
 
 def load_plugin(group: str, name: str, what: str, error: type[NavloomError] = NavloomError) -> Any:
-    """Import the object that an entry point names.
+    """Import and return the object that an entry point names.
 
     Args:
         group: of the entry point.

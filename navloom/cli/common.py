@@ -65,7 +65,7 @@ def print_table(table: Table, *, of_words: bool = False) -> None:
 
 
 def load_homes(uris: Iterable[str]) -> Iterator[Scene]:
-    """Yield the homes that can be loaded; report the others on stderr."""
+    """Yield the homes that can be loaded; report on stderr those that cannot."""
     from navloom.errors import SceneError
     from navloom.scenes.scene_uri import load_scene
 

@@ -64,7 +64,7 @@ def doctor(as_json: Json = False) -> None:
 
 
 def run_checks(folder: Path) -> Iterator[DoctorCheck]:
-    """Run all checks.
+    """Run all checks and yield the result of each.
 
     Args:
         folder: the folder that runs would be written to.

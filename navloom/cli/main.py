@@ -219,7 +219,7 @@ def _stopped() -> int:
 
 
 def _carried_out(words: list[str]) -> Any:
-    """Run a command; at a terminal, ask whether to allow addresses that files name."""
+    """Run a command and return its result; at a terminal, ask to allow addresses in files."""
     while True:
         try:
             return app(words, prog_name="navloom", standalone_mode=False)
@@ -235,7 +235,7 @@ def _carried_out(words: list[str]) -> Any:
 
 
 def _hang_up() -> int:
-    """Redirect stdout to nowhere, so that Python does not complain at exit."""
+    """Redirect stdout to nowhere, so that Python does not complain; return the exit code."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return MISTAKE

@@ -75,14 +75,14 @@ class Group(TyperGroup):
 
 
 class CommandApp(typer.Typer):
-    """A `typer.Typer` app that uses these help pages."""
+    """A `typer.Typer` app whose help pages are those of `Command` and `Group`."""
 
     def __init__(self, help: str | None = None, **more: Any) -> None:  # noqa: A002
         more = {"cls": Group, "no_args_is_help": True, "rich_markup_mode": None, **more}
         super().__init__(help=help, pretty_exceptions_enable=False, **more)
 
     def command(self, name: str | None = None, **more: Any) -> Callable[[F], F]:
-        """Register a command, as typer does, with our command class."""
+        """Return a decorator that registers a command, as typer does, with our command class."""
         return super().command(name, cls=Command, **more)
 
 
@@ -289,7 +289,7 @@ def _users_cache(note: Callable[[str], None]) -> Path | None:
 
 
 def _read_config(context: typer.Context, path: Path | None) -> Path | None:
-    """Take a file's values as this command's defaults; typed options override them."""
+    """Use a file's values as this command's defaults, and return its path; typed options win."""
     if path is not None:
         context.default_map = {**(context.default_map or {}), **_config_values(context, path)}
     return path
@@ -400,7 +400,7 @@ class RunMode:
 def with_options(
     *without: str, usual: Mapping[str, Any] | None = None, **settled: Any
 ) -> Callable[[Handler], Handler]:
-    """Decorate a command so that typer sees its options, in the order of its parameters.
+    """Return a decorator that shows typer a command's options, in the order of its parameters.
 
     Args:
         without: fields of its dataclasses that are not options here.

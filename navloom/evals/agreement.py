@@ -49,7 +49,7 @@ class Estimate:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Both ends of the interval; None without one."""
+        """Both ends of the interval; None for a number without an interval."""
         return None if self.low is None or self.high is None else (self.low, self.high)
 
     def __str__(self) -> str:

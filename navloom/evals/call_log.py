@@ -73,7 +73,7 @@ def text_digest(text: bytes) -> bytes:
 
 
 def deflate_text(text: bytes, near: bytes) -> bytes:
-    """Compress a text with a similar text as dictionary (empty: none)."""
+    """Return a text compressed with a similar text as dictionary (empty: no dictionary)."""
     made = zlib.compressobj(wbits=-15, zdict=near[-_WINDOW:])
     return made.compress(text) + made.flush()
 
@@ -259,7 +259,7 @@ def _opened(run: Path) -> Iterator[sqlite3.Connection | None]:
 
 
 def _connected(path: Path, begins: bytes) -> sqlite3.Connection:
-    """Connect to the file without writing anything, not even beside it."""
+    """Return a connection to the file that writes nothing, not even a file beside it."""
     if not begins.startswith(_HEAD):
         raise damage_error(path, "it is no database")
     # In WAL mode SQLite creates a missing log. A cleanly closed file needs none, so open it as

@@ -53,7 +53,7 @@ _MOST_KNOWN = 4096
 
 @contextmanager
 def open_call_log(run: Path, note: Note, again: set[str]) -> Iterator[CallLogWriter]:
-    """Record calls in a run's folder for as long as the block lasts.
+    """Yield a writer that records calls in a run's folder for as long as the block lasts.
 
     Args:
         run: the folder; a missing file is created, a damaged one is set aside.
@@ -152,7 +152,7 @@ class CallLogWriter:
         return ended
 
     def keep(self, sample: str, epoch: int, call: CallRecord | CallEntry) -> None:
-        """Queue a call of a sample; it is written within `WAIT_S`."""
+        """Queue a call of a sample, to be written within `WAIT_S` seconds."""
         self._waiting.append((sample, epoch, call))
         if self._later is None:
             self._later = asyncio.get_running_loop().call_later(WAIT_S, self._hurry)
@@ -173,7 +173,7 @@ class CallLogWriter:
             raise self._wrong
 
     def close(self) -> None:
-        """Write the remaining calls and leave one plain file, without a log, if nobody reads it."""
+        """Write the remaining calls; leave one plain file, without a log, if no process reads."""
         if self._later is not None:
             self._later.cancel()
         self._thread.submit(self._write)
@@ -302,8 +302,8 @@ class CallLogWriter:
     def _told(self, near: tuple[str, ...], mark: bytes, text: bytes) -> int:
         """Insert a text into the log's table of texts, and return its row's number.
 
-        It is compressed with the last similar text of the sample as dictionary, else with that of
-        any sample. Where the chain of such texts is too long, it is compressed alone.
+        The text is compressed with the last similar text of the sample as dictionary, else with
+        that of any sample. Where the chain of such texts is too long, the text is compressed alone.
 
         Args:
             near: key of similar texts: sample, node, and role in the call.

@@ -149,7 +149,7 @@ def options_of(kind: type) -> tuple[OptionField, ...]:
 
 
 def read_hint(hint: Any, names: Mapping[str, Any]) -> tuple[Opt | None, Any]:
-    """Return the `Opt` of an annotation (None without one) and its type."""
+    """Return the `Opt` of an annotation (None if it has no `Opt`) and the annotated type."""
     if isinstance(hint, str):
         try:
             hint = eval(hint, dict(names))  # noqa: S307 - the source of a class, as typing does it

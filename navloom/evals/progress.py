@@ -87,7 +87,7 @@ class PlainDisplay:
             self.note(f"going on: {done} of {total} samples are done")
 
     def step(self, tally: Tally) -> None:
-        """Count a sample, and write a line if the last one is old enough."""
+        """Count a sample, and write a line if the last line is old enough."""
         self._ended += 1
         self._tally = tally
         if time.monotonic() - self._said >= self._every:
@@ -162,7 +162,7 @@ class RichDisplay:
         )
 
     def close(self) -> None:
-        """Stop the bar as it is."""
+        """Stop the bar and leave it in its present state."""
         self._progress.stop()
 
 
@@ -280,7 +280,7 @@ class Summary:
 
     @property
     def scores(self) -> dict[str, Any]:
-        """The scores of the run, if its kind has any."""
+        """The scores of the run, if its kind of run has scores."""
         return dict(self.found["scores"])
 
     def record(self) -> dict[str, Any]:

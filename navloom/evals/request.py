@@ -76,7 +76,7 @@ class RunRequest:
 
     @property
     def kind(self) -> str:
-        """The kind of run that it asks for (:mod:`navloom.evals.run_kinds`)."""
+        """The kind of run that the request asks for (:mod:`navloom.evals.run_kinds`)."""
         return self.KIND
 
     @property

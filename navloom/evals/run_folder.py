@@ -158,7 +158,7 @@ _SHOWN = 60
 
 
 def read_summary(path: Path | str) -> dict[str, Any]:
-    """Read ``summary.json``; {} where it is missing or unreadable."""
+    """Return the content of ``summary.json``; {} if the file is missing or unreadable."""
     try:
         found = json.loads((Path(path) / "summary.json").read_bytes()[:_MOST_SUMMARY])
     except (OSError, ValueError, RecursionError):
@@ -195,7 +195,7 @@ def read_run(path: Path | str) -> dict[str, Any]:
 
 
 def _runs_inside(path: Path) -> str:
-    """Suggest folders that may be meant: a study keeps its runs one level down."""
+    """Return a hint at folders that may be meant: a study keeps its runs one level down."""
     inside = sorted(str(file.parent) for file in path.glob("*/run.json"))
     if not inside:
         return "Give a folder that --out made."

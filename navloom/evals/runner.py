@@ -65,7 +65,7 @@ GRACE_S = 30.0
 
 
 def run_request(request: RunRequest, out: Path | str, session: Session | None = None) -> Summary:
-    """Run :func:`arun_request` without an event loop: same arguments and errors."""
+    """Run :func:`arun_request` without an event loop; same arguments, return value and errors."""
     return asyncio.run(arun_request(request, out, session))
 
 
@@ -115,7 +115,7 @@ async def arun_request(
 
 
 async def _rounds(kind: RunKind, plan: RunPlan, folder: RunFolder, session: Session) -> Summary:
-    """Run the samples of the plan until no round adds more."""
+    """Run the samples of the plan until no round adds more, and return the run's summary."""
     seconds = 0.0
     if kind.more is None:
         folder.check_planned({sample.id for sample in plan.samples})

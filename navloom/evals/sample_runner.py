@@ -180,7 +180,7 @@ class CallScope:
         return replace(self.settings, gate=gate, on_retry=self._retried)
 
     def begin(self, before: Tally) -> Budget:
-        """Start the budget from what the run has used already."""
+        """Start the budget at what the run has used already, and return the budget."""
         used = before.usage["input_tokens"] + before.usage["output_tokens"]
         self.budget = Budget(self.limits, tokens=used, cost=before.cost_usd or 0.0)
         return self.budget

@@ -401,7 +401,7 @@ class Job(ABC):
         raise NotImplementedError
 
     def build(self, checkpointer: Any) -> Any:
-        """Build the compiled graph with this checkpointer."""
+        """Return the compiled graph with a checkpointer."""
         return self.graph.build_graph(checkpointer)
 
     @abstractmethod

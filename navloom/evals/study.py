@@ -87,7 +87,7 @@ class Study:
         return session if part else replace(session, limit=None, sample_id=())
 
     def run(self, request: RunRequest, folder: Path, *, part: bool = False) -> Summary:
-        """Execute one run; it must become complete.
+        """Execute one run and return its summary; the run must become complete.
 
         Args:
             request: the request.

@@ -295,12 +295,12 @@ _HOUSE = ThreadPoolExecutor(1, thread_name_prefix="navloom.house")
 
 
 def is_off_loop() -> bool:
-    """Check whether this is the worker thread."""
+    """Check whether the current thread is the worker thread."""
     return threading.current_thread().name.startswith("navloom.house")
 
 
 async def run_off_loop(work: Callable[..., T], *given: Any) -> T:
-    """Run blocking work on the worker thread.
+    """Run blocking work on the worker thread and return its result.
 
     Args:
         work: function to run. It must not wait for another graph.

@@ -86,7 +86,7 @@ def run(
     context: Any = None,
     config: Any = None,
 ) -> dict[str, Any]:
-    """Run a graph and wait for its final state.
+    """Run a graph, wait, and return its final state.
 
     All such calls share one event loop in its own thread. So models keep their connections between
     calls, and calls work in a notebook, which already has a running loop.

@@ -389,7 +389,7 @@ def rejection_update(
 
 
 def out_of_turns(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:  # noqa: ARG001
-    """End the attempt, since the model has used all its turns."""
+    """Return the update that ends the attempt, since the model has used all its turns."""
     most = runtime.context.max_turns
     return failed_update("out_of_turns", f"no accepted answer in {most} model calls")
 

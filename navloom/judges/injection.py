@@ -214,7 +214,7 @@ class InjectionPayload:
     shape: int
 
     def text(self, claim: bool) -> str:
-        """Return the injected text that claims this verdict."""
+        """Return the injected text that claims a given verdict."""
         return _FAMILIES[self.family](_SHAPES[self.shape](claim))
 
 

@@ -63,7 +63,7 @@ class ErrandRequest:
 
 
 def parse_request(said: str) -> dict[str, str]:
-    """Return the names in a sentence of :class:`ErrandRequest`; {} where it is none."""
+    """Return the names in a sentence of :class:`ErrandRequest`; {} if it is no such sentence."""
     found = _SENTENCE.match(said)
     return found.groupdict() if found else {}
 
@@ -153,7 +153,7 @@ class PreferencePair:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """Its fields in a run's row."""
+        """The pair's fields in a row of a run."""
         good, bad = (self.a, self.b) if self.better == "a" else (self.b, self.a)
         spoiled = {"thing": good.thing, "by": bad.thing, "of": self.spoiled_by}
         said = {"a": self.a.said, "b": self.b.said}

@@ -160,7 +160,7 @@ class ReasonItem:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """Its fields in a run's row."""
+        """The item's fields in a row of a run."""
         names = ("kind", "wording", "body", "explanation", "deserves", "base", "payload")
         said = {name: getattr(self, name) for name in names}
         return {**said, "sentences": list(self.sentences), "deserved_partial": self.partial}
@@ -231,7 +231,7 @@ def _worded(
     rng: random.Random,
     number: int,
 ) -> list[ReasonItem]:
-    """Word one situation in every set of wordings; [] where it does not suit this kind."""
+    """Return an item of one situation for each wording set; [] if it does not suit the kind."""
     said = _KINDS[kind](situation, rng)
     if said is None:
         return []

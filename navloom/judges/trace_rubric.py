@@ -90,7 +90,7 @@ class TraceStep(BaseModel):
 
     @property
     def action_text(self) -> str:
-        """Its action in words."""
+        """The step's action in words."""
         if self.action.kind == "move":
             return f"go to option {self.action.option}"
         return {"stop": "stop", "ask": "ask a question", "none": "none"}[self.action.kind]
@@ -256,7 +256,7 @@ class TraceItem:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """Its fields in a run's row."""
+        """The item's fields in a row of a run."""
         return {
             "kind": self.kind,
             "wording": self.wording,
@@ -311,7 +311,7 @@ def make_trace_items(steps: Sequence[TraceStep], *, n: int = 320, seed: int = 0)
 def _other_place(
     step: TraceStep, others: Sequence[TraceStep], _: Any, rng: random.Random
 ) -> Made | None:
-    """Take the options of a step that shares hardly a word with this reasoning."""
+    """Return the options of another step that shares hardly a word with this reasoning, or None."""
     words = set(_WORDS.findall(step.reasoning.casefold().partition("speaks of")[2]))
     found = [
         other

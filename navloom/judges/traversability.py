@@ -57,12 +57,12 @@ class PathEdge(_Truth):
 
     @property
     def truth(self) -> _Truth:
-        """The values that count: ``ground_truth`` if present, else its own."""
+        """The values that count: ``ground_truth`` if present, else those of the passage."""
         return self.ground_truth or self
 
     @property
     def is_barrier(self) -> bool:
-        """True if it stops the body; False where it is unlabelled."""
+        """True if the passage stops the body; False where the passage is unlabelled."""
         return self.truth.traversable is False or not self.truth.exists
 
     @property

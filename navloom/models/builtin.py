@@ -150,7 +150,7 @@ class InProcessModel(BaseChatModel):
         raise NotImplementedError
 
     def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
-        """Bind tools, in OpenAI's form."""
+        """Return the model with tools bound to it, in OpenAI's form."""
         return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], **kwargs)
 
     def _generate(
@@ -235,7 +235,7 @@ def estimate_tokens(messages: Sequence[BaseMessage], tools: Sequence[Any] = ()) 
 def add_usage(
     reply: AIMessage, messages: Sequence[BaseMessage], name: str, tools: Sequence[Any] = ()
 ) -> AIMessage:
-    """Add estimated token counts to a reply without counts, and mark them as estimates."""
+    """Add estimated token counts to a reply without counts, and mark the counts as estimates."""
     if reply.usage_metadata is not None:
         return reply
     read, written = estimate_tokens(messages, tools), estimate_tokens([reply])
@@ -309,5 +309,5 @@ def _plugged(model: str) -> Mapping[str, EntryPoint]:
 
 
 def make(name: str, options: ModelOptions) -> BuiltinChatModel:  # noqa: ARG001
-    """Make the builtin model of this name, such as "heuristic" or "random"."""
+    """Return the builtin model of a name, such as "heuristic" or "random"."""
     return BuiltinChatModel(model_name=name, policies=_Lazy(name))

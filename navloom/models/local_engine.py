@@ -76,7 +76,7 @@ class Engine:
 
     @property
     def memory(self) -> int:
-        """Upper estimate of its memory in bytes."""
+        """Upper estimate of the engine's memory in bytes."""
         return _needed(self.file, self.n_ctx)
 
     @property
@@ -85,7 +85,7 @@ class Engine:
         return self._server is not None
 
     def ask(self, request: Mapping[str, Any]) -> Completion:
-        """Answer a chat completion request (llama.cpp's fields), blocking this thread.
+        """Return the completion of a chat request (llama.cpp's fields), blocking this thread.
 
         Raises:
             ModelError: the prompt is longer than the context, or the engine refuses the request.
@@ -99,7 +99,7 @@ class Engine:
             raise
 
     async def aask(self, request: Mapping[str, Any]) -> Completion:
-        """Run `ask` without blocking the event loop; cancelling the call stops the engine.
+        """Return what `ask` returns, without blocking the event loop; cancelling stops the engine.
 
         Raises:
             ModelError: as `ask`.
@@ -113,7 +113,7 @@ class Engine:
             raise
 
     def close(self) -> None:
-        """Stop the current requests and free the memory; the next request loads it again."""
+        """Stop the current requests and free the memory; the next request loads the model again."""
         for stop in list(self._running):
             stop.set()
         self._worker.submit(setattr, self, "_server", None).result()

@@ -147,7 +147,7 @@ def _object(**properties: Any) -> dict[str, Any]:
 
 
 def _closed(schema: Any, shared: dict[str, Any], depth: int = 0) -> Any:
-    """Copy a schema with closed objects and bounded strings and lists; collect its ``$defs``."""
+    """Return a schema with closed objects and bounded values; add its ``$defs`` to ``shared``."""
     if depth > 64 or not isinstance(schema, Mapping):
         return schema
     shared.update({k: _closed(v, shared, depth + 1) for k, v in schema.get("$defs", {}).items()})
@@ -341,7 +341,7 @@ class LocalChatModel(BaseChatModel):
         schema: Mapping[str, Any] | None = None,
         constrain: bool = True,
     ) -> Runnable[Any, AIMessage]:
-        """Bind tools and the answer's schema together, for `navloom.models.structured_output.bind`.
+        """Return the model bound to tools and schema, for `navloom.models.structured_output.bind`.
 
         Args:
             tools: tools in OpenAI's form.
@@ -359,7 +359,7 @@ class LocalChatModel(BaseChatModel):
     def bind_tools(
         self, tools: Sequence[Any], *, tool_choice: Any = None, **kwargs: Any
     ) -> Runnable[Any, AIMessage]:
-        """Bind tools as LangChain's own agents do; every call follows a tool's schema."""
+        """Return the model with tools bound as by LangChain's agents; calls fit a tool's schema."""
         described = [convert_to_openai_tool(tool) for tool in tools]
         return self.bind(tools=described, tool_choice=tool_choice, **kwargs)
 

@@ -74,7 +74,7 @@ class CallRecord:
 
     @property
     def schema(self) -> Any:
-        """Response format as it was sent to the model's server; None if it was free."""
+        """Response format as it was sent to the model's server; None if the format was free."""
         beside = self.bound.get("extra_body") or {}
         config = self.bound.get("output_config") or {}
         asked = self.bound.get("response_format") or beside.get("response_format")
@@ -117,7 +117,7 @@ def message_text(content: Any) -> str:
 
 
 def tool_answer(message: ToolMessage) -> dict[str, Any] | None:
-    """Return the JSON object in a tool's answer; None where it holds none."""
+    """Return the JSON object in a tool's answer; None if the answer holds no object."""
     try:
         told = json.loads(message_text(message.content))
     except ValueError:

@@ -300,10 +300,10 @@ class CallGate(Protocol):
     async def reserve(
         self, model: str, messages: Sequence[BaseMessage], bound: Mapping[str, Any]
     ) -> int:
-        """Admit a call, or raise; ``bound`` holds tools, schema and the like."""
+        """Admit a call and return its reservation, or raise; ``bound`` holds tools and schema."""
 
     def settle(self, reservation: int, model: str, reply: AIMessage | None) -> None:
-        """Record the call's reply; None if it failed."""
+        """Record the reply of a reserved call; None means that the call failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -351,7 +351,7 @@ _PLAIN = CallSettings()
 
 @contextmanager
 def call_settings(settings: CallSettings | None = None, **changes: Any) -> Iterator[CallSettings]:
-    """Set the settings of the calls in this block, and in the tasks that start in it.
+    """Set the settings of calls in this block, and in tasks that start in it; yield them.
 
     Args:
         settings: all settings; None starts from the current ones.
@@ -456,7 +456,7 @@ class _Ask:
     def ended(
         self, bound: Any, messages: Sequence[BaseMessage], reply: AIMessage, *, cached: bool
     ) -> AIMessage:
-        """Stamp the reply with its usage and report the finished call."""
+        """Report the finished call, and return the reply stamped with its usage."""
         said = stamp_reply(
             reply,
             model=self.name,

@@ -48,7 +48,7 @@ _PROVIDERS: dict[str, Provider] = {}
 
 
 def register_provider(provider: Provider) -> None:
-    """Add a provider, or replace the one of that name."""
+    """Add a provider, or replace the provider of the same name."""
     _PROVIDERS[provider.name] = provider
 
 
@@ -299,7 +299,7 @@ def _found(_path: tuple[str, ...]) -> tuple[tuple[str, EntryPoint | Provider], .
 
 
 def _read_plugin(plugin: EntryPoint | Provider, *, taken: bool = False) -> Provider:
-    """Import an entry point; a broken one becomes a provider with a fault.
+    """Return the provider of an entry point; a broken one becomes a provider with a fault.
 
     Args:
         plugin: one of `_find_plugins`.

@@ -159,7 +159,7 @@ def redact_logs() -> None:
 
 
 def redact_warnings() -> None:
-    """Show library warnings as one bounded line each, without secrets; some quote a server."""
+    """Show library warnings as one bounded line each, without secrets: some quote a server."""
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         text = redact(" ".join(str(message).split()))[:_MOST_WARNING]

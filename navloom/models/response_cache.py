@@ -96,7 +96,7 @@ class ReplyStore(Protocol):
     """Protocol of a store of replies, local or remote."""
 
     async def aget(self, key: str) -> AIMessage | None:
-        """Return the reply of a key, unchanged; None if there is no readable one."""
+        """Return the reply of a key, unchanged; None if there is no readable reply."""
 
     async def aput(self, key: str, model: str, reply: AIMessage) -> None:
         """Store a reply; a failure to store is not raised."""
@@ -121,7 +121,7 @@ class ResponseCache:
         self._claim()
 
     def get(self, key: str) -> AIMessage | None:
-        """Return the reply of a key, unchanged; None if there is no readable one."""
+        """Return the reply of a key, unchanged; None if there is no readable reply."""
         try:
             return disk_cache.read_entry(
                 self._path(key), lambda file: decode_entry(file.read(_MOST_BYTES + 1), key)
@@ -156,7 +156,7 @@ class ResponseCache:
             self._once("full", f"cache {self.folder}: {why}")
 
     async def aget(self, key: str) -> AIMessage | None:
-        """Return :meth:`get` without a thread, since reading a file is faster than starting one."""
+        """Return :meth:`get` without a thread: reading a file is faster than starting a thread."""
         return self.get(key)
 
     async def aput(self, key: str, model: str, reply: AIMessage) -> None:
@@ -216,7 +216,7 @@ def _format_of(mark: Path) -> Any:
 
 
 def encode_entry(key: str, model: str, reply: AIMessage) -> bytes:
-    """Serialize a reply as an entry, without secrets and with a checksum."""
+    """Return a reply serialized as an entry, without secrets and with a checksum."""
     said = {name: getattr(reply, name) for name in _EMPTY}
     # Round trip through JSON first, so that the checksum is of what will be read back.
     kept = json.loads(json.dumps(redact_value(said), default=str))

@@ -42,7 +42,7 @@ class ServerInfo:
 
 
 def ask_server(url: str, key: str = "") -> ServerInfo:
-    """Query a chat completions server for its models; nothing is raised.
+    """Return what a chat completions server reports of its models; nothing is raised.
 
     Args:
         url: its address, which ends in /v1.

@@ -169,7 +169,7 @@ class SpanSender:
 
     @contextmanager
     def joined(self, words: Mapping[str, str]) -> Iterator[None]:
-        """Enter the span of another process for this block; {} enters none."""
+        """Enter the span of another process for this block; {} enters no span."""
         if not words:
             yield
             return
@@ -212,7 +212,7 @@ class SpanSender:
 
     @contextmanager
     def sample(self, attributes: Mapping[str, Any]) -> Iterator[Callable[[str, Any], None]]:
-        """Trace one sample; see :func:`navloom.models.spans.sample_span`."""
+        """Trace one sample and yield as :func:`navloom.models.spans.sample_span` does."""
         about = {f"navloom.sample.{name}": value for name, value in attributes.items()}
         with self.span("navloom.sample", {**self.about, **about}, root=True) as made:
 
@@ -224,7 +224,7 @@ class SpanSender:
 
     @contextmanager
     def tool(self, call: Mapping[str, Any], known: bool) -> Iterator[Callable[[Any], None]]:
-        """Trace a tool call; see :func:`navloom.models.spans.tool_span`."""
+        """Trace a tool call and yield as :func:`navloom.models.spans.tool_span` does."""
         name = str(call["name"]) if known else "(unknown)"
         about = {
             "gen_ai.operation.name": "execute_tool",
@@ -356,7 +356,7 @@ class _Quiet(logging.Handler):
 
 
 def _quiet_log() -> _Quiet:
-    """Keep OpenTelemetry's log off the terminal for good; its thread may outlive a session."""
+    """Keep OpenTelemetry's log off the terminal for good, and return the log's handler."""
     log = logging.getLogger("opentelemetry")
     found = next((each for each in log.handlers if isinstance(each, _Quiet)), None)
     if found is None:

@@ -141,7 +141,7 @@ def run_span(kind: str, run: str, note: Note) -> Iterator[None]:
 
 @contextmanager
 def sample_span(sample: str, scene: str, resumed: bool) -> Iterator[Callable[[str, Any], None]]:
-    """Trace one sample, linked to its run's span; yield a function of its status and reason."""
+    """Trace one sample, linked to its run's span; yield a function that takes status and reason."""
     sender = _sender.get()
     if sender is None:
         yield _nobody

@@ -113,7 +113,7 @@ def backend_of(model: BaseChatModel) -> str:
 
 
 def takes_schema(model: BaseChatModel | str) -> bool:
-    """Check whether a model receives an answer's schema; others depend on the prompt alone."""
+    """Check whether a model receives an answer's schema; other models have the prompt alone."""
     return backend_of(resolve_model(model) if isinstance(model, str) else model) != "other"
 
 

@@ -97,7 +97,7 @@ class ModelUsage:
 def stamp_reply(
     reply: AIMessage, *, model: str, role: str, seconds: float, retries: int, cached: bool
 ) -> AIMessage:
-    """Return the reply with its stamp; a cached one loses its id, which may not be unique."""
+    """Return the reply with its stamp; a cached reply loses its id, which may not be unique."""
     stamp = {
         "model": model,
         "role": role,
@@ -149,7 +149,7 @@ def sum_usage(parts: Iterable[ModelUsage]) -> dict[str, int]:
 
 
 def merge_usage(parts: Iterable[ModelUsage]) -> list[ModelUsage]:
-    """Merge usages to one per model and role, sorted by both."""
+    """Return usages merged to one for each model and role, sorted by model and role."""
     sums: dict[tuple[str, str], ModelUsage] = {}
     for part in parts:
         there = sums.setdefault((part.model, part.role), ModelUsage(part.model, part.role))
@@ -158,7 +158,7 @@ def merge_usage(parts: Iterable[ModelUsage]) -> list[ModelUsage]:
 
 
 def total_cost(parts: Iterable[ModelUsage]) -> float | None:
-    """Return the total cost; None if one of the usages has no known price."""
+    """Return the total cost; None if the price of any usage is unknown."""
     costs = [part.cost_usd for part in parts]
     known = [cost for cost in costs if cost is not None]
     return sum(known, 0.0) if len(known) == len(costs) else None
@@ -271,7 +271,7 @@ class Budget:
         return self.hold(model, min_token_count(messages))
 
     def hold(self, model: str, least: int) -> int:
-        """Reserve a call of at least so many input tokens, as :meth:`reserve` does."""
+        """Reserve a call of at least ``least`` input tokens; return the reservation's number."""
         tokens = self.tokens + sum(held for held, _ in self._held.values())
         cost = self.cost + sum(held for _, held in self._held.values())
         most = self.limits
@@ -285,7 +285,7 @@ class Budget:
         return self._next
 
     def settle(self, reservation: int, model: str, reply: AIMessage | None) -> None:
-        """Release a reservation and count the call's real usage; None: it failed."""
+        """Release a reservation and count the call's real usage; no ``reply``: the call failed."""
         self.release(reservation, model, None if reply is None else reply_usage(reply))
 
     def release(self, reservation: int, model: str, used: dict[str, Any] | None) -> None:

@@ -218,7 +218,7 @@ def resolve_body(given: str | None) -> Embodiment:
 
 
 def _ours(given: Any) -> Any:
-    """Rename a benchmark profile's keys to our field names, and drop null values."""
+    """Return a benchmark profile with our field names and without null values."""
     if not isinstance(given, dict) or "agent_name" not in given:
         return given
     renamed = {_BENCHMARK.get(str(key), str(key)): value for key, value in given.items()}
@@ -370,11 +370,11 @@ class MotionModel(Protocol):
     def forward(
         self, stand: FloorPose, metres: float, *, slide: bool = ..., others: Others = ...
     ) -> MotionResult:
-        """Drive straight ahead, or backwards if ``metres`` is negative."""
+        """Return the result of driving straight ahead, or backwards if ``metres`` is negative."""
         ...
 
     def turn(self, stand: FloorPose, radians: float, *, others: Others = ...) -> MotionResult:
-        """Turn clockwise, on the spot or on an arc of the body's turning radius."""
+        """Return the result of a clockwise turn, on the spot or on an arc of the turning radius."""
         ...
 
     def drive(
@@ -387,13 +387,13 @@ class MotionModel(Protocol):
         slide: bool = ...,
         others: Others = ...,
     ) -> MotionResult:
-        """Drive at ``forward`` m/s and ``turn`` rad/s for a number of seconds."""
+        """Return the result of driving at ``forward`` m/s and ``turn`` rad/s for some seconds."""
         ...
 
     def follow(
         self, stand: FloorPose, points: Sequence[Point3], *, slide: bool = ..., others: Others = ...
     ) -> MotionResult:
-        """Drive from point to point on the floor, facing the direction of travel."""
+        """Return the result of driving from point to point, facing the direction of travel."""
         ...
 
 

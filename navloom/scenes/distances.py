@@ -59,7 +59,7 @@ def scene_cached(scene: Scene, key: Hashable, make: Callable[[], T]) -> T:
 
 
 def cached_on_scene(make: Callable[Concatenate[Scene, P], T]) -> Callable[Concatenate[Scene, P], T]:
-    """Cache a function's results per scene and hashable arguments, by :func:`scene_cached`."""
+    """Return the function with results cached by scene and arguments (:func:`scene_cached`)."""
     name = f"{make.__module__}.{make.__qualname__}"
 
     @wraps(make)

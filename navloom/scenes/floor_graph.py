@@ -111,7 +111,7 @@ class FreeFloor:
     body: float = BODY
 
     def stand(self, place: Point2, height: float | None = None) -> Viewpoint:
-        """Return the viewpoint at a position: the existing one, else a new one."""
+        """Return the viewpoint at a position: the existing viewpoint, else a new one."""
         y = self.height if height is None else height
         at: Point3 = (round(place[0], 3), y, round(place[1], 3))
         if (known := next((v for v in self.stands if v.position == at), None)) is not None:

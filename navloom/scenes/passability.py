@@ -98,7 +98,7 @@ def faults_text(found: Sequence[LinkFault]) -> str:
 
 
 def link_faults(link: Link, body: Embodiment) -> tuple[LinkFault, ...]:
-    """Return every reason in a link's dimensions why a body cannot use it; empty if it can."""
+    """Return every reason in a link's dimensions why a body cannot use the link; empty if none."""
     out: list[LinkFault] = []
 
     def add(kind: Barrier, note: str) -> None:

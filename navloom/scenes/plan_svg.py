@@ -154,7 +154,7 @@ class SvgPen:
         self, setting: look.TextLayout, at: Spot, ink: str, *, halo: bool = True,
         anchor: str = "middle", italic: bool = False,
     ) -> SvgNode:  # fmt: skip
-        """Return text at a point of the paper; bold if it is not ``full``."""
+        """Return text at a point of the paper, bold unless ``setting.full``."""
         looks = {"font-size": self.width(setting.size), "fill": ink, "text-anchor": anchor}
         looks |= {} if setting.full else {"font-weight": "bold"}
         looks |= {"font-style": "italic"} if italic else {}
@@ -358,7 +358,7 @@ def draw_floor(
     graph: bool = False,
     above: TopDownImage | None = None,
 ) -> tuple[SvgNode, ...]:
-    """Draw a floor without its labels, layer by layer.
+    """Return the drawing of a floor without its labels, one node for each layer.
 
     Args:
         floor: the floor.

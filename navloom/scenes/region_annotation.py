@@ -68,7 +68,7 @@ class AnnotatedScene:
 
 
 def annotate_regions(scene: Scene, *, k: int = NEIGHBOURS) -> AnnotatedScene:
-    """Assign a region to every viewpoint from the labelled items around it.
+    """Return the scene with a region at every viewpoint, by the labelled items around each.
 
     Regions that the viewpoints had before are ignored and overwritten.
 

@@ -40,7 +40,7 @@ def diff_scenes(scene: Scene, changed: Scene) -> dict[str, Any]:
 
 
 def apply_diff(scene: Scene, told: Mapping[str, Any]) -> Scene:
-    """Rebuild the changed copy from a scene and a result of :func:`diff_scenes`.
+    """Return the changed copy, rebuilt from a scene and a result of :func:`diff_scenes`.
 
     Args:
         scene: the original.

@@ -125,7 +125,7 @@ class AgentHandle:
             return kept.observation if kept else self._restored(state)
 
     def step(self, state: Mapping[str, Any], action: Action) -> Observation:
-        """Execute one action; the trajectory continues with the observation's pose.
+        """Execute one action and return the observation, whose pose continues the trajectory.
 
         Raises:
             SimulatorError: the simulator refuses; then nobody has moved.
@@ -136,7 +136,7 @@ class AgentHandle:
             return _keep(self, len(state["trajectory"]), seen)
 
     def hop(self, state: Mapping[str, Any], viewpoint: str) -> Observation:
-        """Hop to a neighbouring viewpoint.
+        """Hop to a neighbouring viewpoint and return the observation.
 
         Raises:
             SimulatorError: no edge leads there, or the hop ended on no viewpoint. A body stopped by
@@ -160,7 +160,7 @@ class AgentHandle:
             self.simulator.step({self.agent: Stop()})
 
     def place(self, state: Mapping[str, Any], pose: Pose) -> Observation:
-        """Put the agent at another pose; other agents in the scene stay.
+        """Put the agent at another pose and return the observation; other agents stay.
 
         Raises:
             SimulatorError: the pose is nowhere.
@@ -208,7 +208,7 @@ class AgentHandle:
 
 
 def reset_agents(walkers: Sequence[tuple[AgentHandle, Pose]], seed: int) -> list[Observation]:
-    """Reset a shared simulator with several agents; previous ones are forgotten.
+    """Reset a shared simulator to these agents alone, and return their observations.
 
     Raises:
         SimulatorError: no agent, or a pose that is nowhere.

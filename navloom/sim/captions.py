@@ -147,7 +147,7 @@ class MatterportCaptions:
 
 
 def _sentence(text: str) -> str:
-    """Restore the article of a summary, since the source's texts continue "This is a"."""
+    """Return a summary with its article, which the source leaves out after "This is"."""
     plain = one_line(text, protocol.MOST_SUMMARY)
     if not plain or plain[0].isupper() or plain.startswith(("a ", "an ", "the ")):
         return plain
@@ -269,7 +269,7 @@ class CaptionCache:
         return viewpoint in self._file.viewpoints
 
     def at(self, viewpoint: str) -> protocol.Captions:
-        """Return a viewpoint's captions from the file, completed from the source under it."""
+        """Return a viewpoint's captions from the file, completed from the source that it caches."""
         under = self._under.at(viewpoint)
         words = self._file.viewpoints.get(viewpoint)
         if words is None:
@@ -286,7 +286,7 @@ class CaptionCache:
         )
 
     def towards(self, viewpoint: str, neighbour: str) -> str:
-        """Return the file's line on a candidate, else that of the source under it."""
+        """Return the file's line on a candidate, else the line of the source that it caches."""
         own = self._file.viewpoints.get(viewpoint)
         text = one_line(own.towards.get(neighbour, ""), protocol.MOST_DESCRIPTION) if own else ""
         return text or self._under.towards(viewpoint, neighbour)

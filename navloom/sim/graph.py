@@ -289,7 +289,7 @@ class GraphSimulator:
         *,
         seed: int = 0,  # noqa: ARG002
     ) -> Mapping[str, Observation]:
-        """Put agents on viewpoints; see :meth:`Simulator.reset`."""
+        """Put agents on viewpoints and return their observations; see :meth:`Simulator.reset`."""
         if not agents:
             raise SimulatorError("No agent to put in the scene: expected at least one.")
         if not isinstance(agents, Mapping):
@@ -301,7 +301,7 @@ class GraphSimulator:
         return self._observations()
 
     def place(self, agent: str, pose: Pose) -> Observation:
-        """Put one agent on another viewpoint; see :meth:`Simulator.place`."""
+        """Put one agent on another viewpoint, return what it sees; see :meth:`Simulator.place`."""
         self._check_entered("place")
         body = self._agent(agent).body
         self._agents[agent] = self._placed(agent, pose, body, self._agents)
@@ -371,7 +371,7 @@ class GraphSimulator:
         )
 
     def restore(self, state: Mapping[str, Any]) -> Mapping[str, Observation]:
-        """Continue from a saved state; see :meth:`RestorableSimulator.restore`."""
+        """Restore a saved state, return observations; see :meth:`RestorableSimulator.restore`."""
         saved, scene = read_state(self._made_of, self.scene, state)
         if scene is not self._made_of and "change" not in self.capabilities:
             raise SimulatorError(

@@ -86,7 +86,7 @@ class FolderMedia:
         self.path = Path(path)
 
     def put(self, data: bytes) -> str:
-        """Write an image if it is not there already; see :meth:`MediaStore.put`."""
+        """Write an image unless it is there, and return its name; see :meth:`MediaStore.put`."""
         name = media_name(data)
         file = self.path / name
         try:
@@ -122,7 +122,7 @@ class MemoryMedia:
         self._kept: OrderedDict[str, bytes] = OrderedDict()
 
     def put(self, data: bytes) -> str:
-        """Store an image; see :meth:`MediaStore.put`."""
+        """Store an image and return its name; see :meth:`MediaStore.put`."""
         name = media_name(data)
         if name not in self._kept:
             self._kept[name] = bytes(data)

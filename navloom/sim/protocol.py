@@ -345,7 +345,7 @@ class Simulator(Protocol):
     def reset(
         self, agents: Mapping[str, tuple[Pose, Embodiment]], *, seed: int = 0
     ) -> Mapping[str, Observation]:
-        """Put agents in the scene, and forget previous ones.
+        """Put agents in the scene, forget previous ones, and return the observations.
 
         A pose that names a viewpoint stands on it, whatever its position is.
 
@@ -355,7 +355,7 @@ class Simulator(Protocol):
         ...
 
     def place(self, agent: str, pose: Pose) -> Observation:
-        """Put one agent at another pose, as ``reset`` would; the others stay. It may act again.
+        """Put one agent at another pose, able to act again; return the observation. Others stay.
 
         Raises:
             SimulatorError: before ``reset``; an unknown agent; a pose that is nowhere. Then nobody
@@ -364,7 +364,7 @@ class Simulator(Protocol):
         ...
 
     def step(self, actions: Mapping[str, Action]) -> Mapping[str, Observation]:
-        """Execute the actions of agents; agents not named, and stopped ones, stay.
+        """Execute actions and return the observations; agents not named, and stopped ones, stay.
 
         They act in the mapping's order, each among the others at their current poses.
 

@@ -140,7 +140,7 @@ def view_images(
 
 
 def split_strip(picture: Image) -> list[Image]:
-    """Cut the four panels out of a strip, without their names; old strips had no gaps.
+    """Return the four panels of a strip, without their names; old strips had no gaps.
 
     Args:
         picture: as :func:`view_pngs` draws it with n = 4.
@@ -401,7 +401,7 @@ def _place(way: Candidate, pose: Pose, rise: float) -> Point3:
 
 
 def _projected(view: View, place: Point3, width: int, height: int) -> tuple[float, float, float]:
-    """Project a point: column and row in pixels, possibly outside, and metres ahead."""
+    """Return a point's column and row in pixels, possibly outside, and its metres ahead."""
     eye = view.position or (0.0, 0.0, 0.0)
     offset = (place[0] - eye[0], place[1] - eye[1], place[2] - eye[2])
     return _seen_along(view, offset, width, height)

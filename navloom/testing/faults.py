@@ -54,22 +54,22 @@ class Exchange(Protocol):
 
 
 class Fault:
-    """Base class of faults; this one changes nothing."""
+    """Base class of faults, which changes nothing itself."""
 
     def before(self, exchange: Exchange) -> bool:  # noqa: ARG002
         """Act before the reply is made; return True to end the exchange."""
         return False
 
     def message(self, message: AIMessage) -> AIMessage:
-        """Change the message to send."""
+        """Return the changed message to send."""
         return message
 
     def reply(self, reply: dict[str, Any]) -> dict[str, Any]:
-        """Change the JSON of a reply that is not streamed."""
+        """Return the changed JSON of a reply that is not streamed."""
         return reply
 
     def body(self, body: bytes) -> bytes:
-        """Change the bytes of a reply that is not streamed."""
+        """Return the changed bytes of a reply that is not streamed."""
         return body
 
     def pieces(self, exchange: Exchange, pieces: Sequence[bytes]) -> Iterator[bytes]:  # noqa: ARG002
@@ -167,7 +167,7 @@ class Cut(Fault):
     after: int | None = None
 
     def pieces(self, exchange: Exchange, pieces: Sequence[bytes]) -> Iterator[bytes]:  # noqa: ARG002
-        """Send the first pieces and hang up."""
+        """Yield the first pieces, then hang up."""
         half = max(1, len(pieces) // 2)
         yield from pieces[: half if self.after is None else self.after]
         if not self.politely:
@@ -181,7 +181,7 @@ class Stall(Fault):
     seconds: float
 
     def pieces(self, exchange: Exchange, pieces: Sequence[bytes]) -> Iterator[bytes]:
-        """Send the first half, wait, hang up."""
+        """Yield the first half, wait, hang up."""
         yield from pieces[: max(1, len(pieces) // 2)]
         exchange.wait(self.seconds)
         raise HungUpError
@@ -218,7 +218,7 @@ class BadArguments(Fault):
     how: str = "broken"
 
     def message(self, message: AIMessage) -> AIMessage:
-        """Damage the arguments or the text."""
+        """Return the message with damaged arguments or text."""
         if not message.tool_calls:
             text = str(message.content)
             said = {"broken": text[: len(text) // 2], "wrong": "[1, 2]", "huge": "x" * HUGE}
@@ -266,7 +266,7 @@ class Garble(Fault):
         return True
 
     def body(self, body: bytes) -> bytes:
-        """Cut the reply in half."""
+        """Return the first half of the reply."""
         return body[: len(body) // 2]
 
 

@@ -94,7 +94,7 @@ class ModelServer:
             return list(self._calls)
 
     def start(self) -> Self:
-        """Listen, on a thread of its own."""
+        """Listen on a separate thread, and return the server itself."""
         self._listen(0)
         return self
 

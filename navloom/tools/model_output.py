@@ -48,13 +48,13 @@ class Violation:
 
 
 def quote(value: Any) -> str:
-    """Quote a model's text in a message: on one line, truncated."""
+    """Return a model's text quoted for a message: on one line, truncated."""
     text = " ".join(str(value).split())
     return f"'{text[:_MOST_QUOTED]}{'...' if len(text) > _MOST_QUOTED else ''}'"
 
 
 def list_names(names: Sequence[str], *, near: str | None = None) -> str:
-    """Join at most a dozen names for a message, those most similar to ``near`` first."""
+    """Return at most a dozen names joined for a message, those most similar to ``near`` first."""
     if near is not None:
         close = get_close_matches(near, names, n=MOST_LISTED, cutoff=0.4)
         names = [*close, *(n for n in names if n not in close)]

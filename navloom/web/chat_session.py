@@ -113,7 +113,7 @@ class LiveChat(ChatDisplay):
     # Input from pages.
 
     def do(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Run a coroutine as a task, whether or not the page that asked for it waits."""
+        """Return a task that runs a coroutine, whether or not the page that asked for it waits."""
         task = asyncio.create_task(self._done(work), context=self._settings.copy())
         self._tasks.add(task)
         task.add_done_callback(self._over)
@@ -199,7 +199,7 @@ class LiveChat(ChatDisplay):
         self._tell("threads", None)
 
     def tell_now(self) -> None:
-        """Send the current state if it has changed."""
+        """Send the conversation's current state if the state has changed."""
         now = self.now()
         if now != self._now:
             self._now = now

@@ -197,7 +197,7 @@ class LineIndex:
 
 @contextlib.contextmanager
 def _without_collector() -> Iterator[None]:
-    """Pause garbage collection: lines hold no cycles, and it costs a tenth of the time."""
+    """Pause garbage collection, which finds no cycles in lines and takes a tenth of the time."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -208,7 +208,7 @@ def _without_collector() -> Iterator[None]:
 
 
 def row_cells(columns: Sequence[Column], line: Mapping[str, Any]) -> list[Any]:
-    """Return a line's value in each column; None if the line lacks it or its form is wrong."""
+    """Return a line's value in each column; None if a value is missing or malformed."""
     cells: list[Any] = []
     for column in columns:
         try:

@@ -40,7 +40,7 @@ def check_token(token: str) -> str:
 
 
 def user_token() -> str:
-    """Return this user's stored token; make one if there is none or it is readable by others."""
+    """Return this user's stored token; make a token if it is missing or readable by others."""
     path = cache_folder() / TOKEN_FILE
     with contextlib.suppress(OSError, UnicodeDecodeError):
         kept = path.read_text(encoding="ascii").strip()

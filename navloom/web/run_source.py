@@ -93,7 +93,7 @@ class Source(ABC):
 
     @property
     def columns(self) -> Sequence[Column]:
-        """Columns of its rows."""
+        """Columns of the source's rows."""
         return ()
 
     def rows(self) -> Sequence[IndexRow]:
@@ -102,10 +102,10 @@ class Source(ABC):
 
     @abstractmethod
     def tab(self, name: str) -> Sequence[Block]:
-        """Return the blocks of one of its tabs."""
+        """Return the blocks of one of the source's tabs."""
 
     def detail(self, name: str) -> SampleDetail:
-        """Return the detail of one row; raise KeyError if there is no such id."""
+        """Return the detail of one row; raise KeyError if no row has the id."""
         raise KeyError(name)
 
     def line(self, name: str) -> Line:
@@ -118,7 +118,7 @@ class Source(ABC):
         return ()
 
     def scenes(self) -> Iterable[str]:
-        """Return the URIs of the scenes that its maps may refer to."""
+        """Return the URIs of the scenes that the source's maps may refer to."""
         return ()
 
     def runs(self) -> Mapping[str, Path]:
@@ -126,7 +126,7 @@ class Source(ABC):
         return {}
 
     def load(self, uri: str) -> Scene:
-        """Load a scene of its maps; raise SceneError if it is gone."""
+        """Load a scene of the source's maps; raise SceneError if the scene is gone."""
         return get_scene(uri)
 
     def state(self) -> tuple[Any, ...]:
@@ -203,7 +203,7 @@ class RunSource(Source):
 
     @property
     def columns(self) -> Sequence[Column]:
-        """Columns of every line, with those of this kind of run between them."""
+        """Columns of every line, with the columns of this kind of run between them."""
         return self._columns
 
     def rows(self) -> Sequence[IndexRow]:
@@ -280,7 +280,7 @@ class RunSource(Source):
             return self._request()
 
     def detail(self, name: str) -> SampleDetail:
-        """Return the detail of a sample; for one with an error, its message."""
+        """Return the detail of a sample; for a sample with an error, its message."""
         # A link may lead here before the rows were read.
         self.rows()
         index = self._index if name in self._index else self._errors
@@ -304,7 +304,7 @@ class RunSource(Source):
         return call_blocks(read_calls(self.path, name))
 
     def scenes(self) -> Iterable[str]:
-        """Return the scenes that its lines name."""
+        """Return the scenes that the run's lines name."""
         rows, now = self.rows(), (len(self._index.rows), self._errors_were)
         if now != self._scenes_at:
             at = next(i for i, column in enumerate(self._columns) if column.name == "scene")
@@ -313,11 +313,11 @@ class RunSource(Source):
         return self._scenes
 
     def load(self, uri: str) -> Scene:
-        """Load a scene by its portable name, from where the run had it."""
+        """Load a scene by its portable name, from the location that the run used."""
         return load_run_scene(self.path, uri)
 
     def summary(self) -> dict[str, Any]:
-        """Return the content of ``summary.json``; empty if it cannot be read."""
+        """Return the content of ``summary.json``; empty if the file cannot be read."""
         return read_summary(self.path)
 
     def _score(self, summary: Mapping[str, Any]) -> str | None:

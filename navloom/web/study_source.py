@@ -145,7 +145,7 @@ class StudySource(Source):
         return SampleDetail(title=name, headline=item.tags.get("of", ""), blocks=tuple(blocks))
 
     def scenes(self) -> Iterable[str]:
-        """Return the scenes of its items."""
+        """Return the scenes of the study's items."""
         return dict.fromkeys(each.scene for each in self._now().items.values() if each.scene)
 
 

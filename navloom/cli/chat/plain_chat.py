@@ -55,7 +55,7 @@ class PlainChat(ChatDisplay):
         print_out(f"{heads.get(who, '')}{text}")
 
     def moved(self, pose: Mapping[str, Any]) -> None:
-        """Print the room if it has changed."""
+        """Print the robot's room if the room has changed."""
         scene = self._open.scene
         room = room_name(scene, scene.viewpoint_by_id[pose["viewpoint"]].region)
         if room != self._room and not self._quiet:

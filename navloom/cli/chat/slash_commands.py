@@ -36,7 +36,7 @@ class ChatView(ChatDisplay, Protocol):
     """A display of the chat."""
 
     def show_map(self, trail: Sequence[Sequence[Any]]) -> None:
-        """Show the map with a trail on it; the last pose is the robot's."""
+        """Show the map with a trail on it; the trail's last pose is the robot's."""
         ...
 
     def play(self, trail: Sequence[Sequence[Any]]) -> None:

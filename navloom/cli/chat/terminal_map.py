@@ -74,7 +74,7 @@ class TerminalMap:
 
 
 def draw_floor(scene: Scene, floor: int, width: int, height: int) -> TerminalMap:
-    """Draw a floor into at most so many columns and rows; cached per scene."""
+    """Return a map of a floor in at most ``width`` by ``height`` characters; cached by scene."""
     return _drawn(scene, floor, max(12, min(width, 300)), max(_LEAST_ROWS, min(height, 150)))
 
 
@@ -276,7 +276,7 @@ class RoomNames:
 def place_names(
     names: Sequence[str], rooms: NDArray[np.int32], drawn: Sequence[str], taken: Set[Cell]
 ) -> RoomNames:
-    """Place every room's name on free cells of the room.
+    """Return every room's name placed on free cells of its room, and a key of numbered rooms.
 
     Args:
         names: by room.

@@ -83,7 +83,7 @@ class CapnavQuestion:
 
     @property
     def problem(self) -> str | None:
-        """The reason why it cannot be asked, in one line; None if it can."""
+        """The reason why the question cannot be asked, in one line; None if it can be asked."""
         for end, at, text in zip(("start", "end"), (self.start, self.end), self.said, strict=True):
             if at is None:
                 return f"{self.id}: nodes_involved.{end} '{text[:80]}' names no node of the graph"

@@ -269,7 +269,7 @@ def _key(agent: str) -> str:
 
 
 def normalize(text: str) -> str:
-    """Normalise a text for comparison: lower case, no punctuation, single spaces."""
+    """Return a text normalised for comparison: lower case, no punctuation, single spaces."""
     return _SPACES.sub(" ", text.lower().strip().translate(_PUNCTUATION))
 
 

@@ -151,7 +151,7 @@ def _find_videos(found: UsableScenes, folder: Path) -> None:
 
 
 def plan_first_round(request: CapnavSynthRequest, fit: UsableScenes) -> DesignPlan:
-    """Plan the first round: each scene is asked for its share of the questions."""
+    """Return the plan of the first round: each scene is asked for its share of the questions."""
     names = sorted(fit.scenes)
     share, more = divmod(request.questions, len(names))
     quotas = {name: share + (place < more) for place, name in enumerate(names)}
@@ -275,7 +275,7 @@ def _frames(path: str, n: int) -> tuple[bytes, ...]:
 
 
 def plan(request: CapnavSynthRequest, run: Path | None, note: run_kinds.Note) -> DesignPlan:
-    """Plan the first round; a session's ``limit`` and ``sample_id`` apply to its conversations.
+    """Return the plan of the first round; ``limit`` and ``sample_id`` apply to conversations.
 
     Raises:
         SceneError: there are no scenes, or none has a route.
@@ -303,7 +303,7 @@ def _collected(made: DesignPlan, run: Path) -> question_set.QuestionSet:
 
 
 def more(made: DesignPlan, run: Path) -> bool:
-    """Check whether another round has conversations, and add them to the plan."""
+    """Plan another round: add its conversations to the plan, and return whether there are any."""
     return made.rounds < made.request.max_rounds and add_next_round(made, _collected(made, run))
 
 

@@ -191,7 +191,7 @@ class CapnavSynthRequest(request.RunRequest):
 
     @property
     def prompt(self) -> str:
-        """The name of the prompt that it uses."""
+        """The name of the prompt that the synthesis uses."""
         from navloom.graphs.capnav.designer_prompt import COMPACT_PROMPT, PROMPT
 
         return COMPACT_PROMPT if self.compact else PROMPT

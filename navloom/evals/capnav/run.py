@@ -203,7 +203,7 @@ def _text(value: object) -> str:
 
 
 def plan(request: CapnavRequest, run: Path | None, note: Note) -> CapnavPlan:
-    """Plan a sample for every pair of question and body.
+    """Return a plan with one sample for every pair of question and body.
 
     Raises:
         DataError: a file of the benchmark is missing or broken.

@@ -95,7 +95,7 @@ _Scored = tuple[str, AnswerScore | OfficialScore]
 def sum_scores(
     scores: Sequence[AnswerScore], *, judged: bool, resamples: int = RESAMPLES, seed: int = 0
 ) -> CapnavTotals:
-    """Aggregate scores by our rules.
+    """Return the totals of scores by Navloom's rules.
 
     Args:
         scores: scores of answers.
@@ -110,7 +110,7 @@ def sum_scores(
 def official_totals(
     scores: Iterable[tuple[str, OfficialScore]], *, judged: bool, resamples: int = RESAMPLES
 ) -> CapnavTotals:
-    """Aggregate scores by the public scorer's rules; each score with its question's id."""
+    """Return totals by the public scorer's rules, of pairs of a question's id and its score."""
     found = list(scores)
     rows = [(question, score) for question, score in found if score.counted]
     return _totals(rows, len(found) - len(rows), judged, resamples, 0)
@@ -260,11 +260,11 @@ class CapnavScores:
         return self.judge is not None
 
     def totals(self) -> CapnavTotals:
-        """Aggregate all answers by our rules."""
+        """Return the totals of all answers by Navloom's rules."""
         return sum_scores(self.scores, judged=self.judged)
 
     def official_totals(self) -> CapnavTotals:
-        """Aggregate all answers by the public scorer's rules."""
+        """Return the totals of all answers by the public scorer's rules."""
         return official_totals(self.official, judged=self.judged)
 
     def by(self, kind: str) -> Iterator[tuple[str, CapnavTotals]]:

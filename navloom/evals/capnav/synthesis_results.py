@@ -52,7 +52,7 @@ class QuestionMap:
     names: Mapping[str, str] = field(default_factory=dict)
 
     def name(self, node: object) -> str:
-        """Return a node's name on the plan; the node itself if it has none."""
+        """Return a node's name on the plan; the node's id if it has no name."""
         return self.names.get(str(node), str(node))
 
     def between(self, a: str, b: str) -> tuple[ui.Spot, ...]:
@@ -131,7 +131,7 @@ def passages_map(
     ends: tuple[str, str],
     answered: Sequence[str | None] = (),
 ) -> ui.SceneMap:
-    """Draw the passages that a body can and cannot use, and the relevant paths.
+    """Return a map of the passages that a body can and cannot use, and of the relevant paths.
 
     Args:
         ground: positions of nodes.

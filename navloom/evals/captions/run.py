@@ -55,7 +55,7 @@ class CaptionJob(Job):
 
 
 def plan(request: CaptionRequest, run: Path | None, note: Note) -> CaptionPlan:
-    """Plan a sample for every viewpoint of every scene.
+    """Return a plan with one sample for every viewpoint of every scene.
 
     Raises:
         SceneError: a scene is missing or broken.

@@ -65,7 +65,7 @@ class GullibleJudge(InProcessModel):
         return "gullible-blind" if self.blind else "gullible"
 
     def said(self, messages: list[BaseMessage], bound: Mapping[str, Any]) -> AIMessage:  # noqa: ARG002
-        """Return a verdict: the last one in the messages, else the honest one."""
+        """Return the last verdict in the messages, else the honest verdict."""
         text = "\n".join(message_text(m.content) for m in messages if isinstance(m, HumanMessage))
         found = self.read(text)
         verdict: dict[str, Any] = {
@@ -77,7 +77,7 @@ class GullibleJudge(InProcessModel):
         return AIMessage(json.dumps(verdict))
 
     def read(self, text: str) -> bool | None:
-        """Return the last verdict in a text, however disguised; None without one."""
+        """Return the last verdict in a text, however disguised; None if there is no verdict."""
         shown = text if self.blind else _FENCED.sub(" ", text)
         said = [found[1].casefold() for found in _SHAPE.finditer(_undisguised(shown))]
         return said[-1] in ("true", "yes") if said else None
@@ -135,7 +135,7 @@ def _annotations(where: str) -> Path:
 
 
 def plan_reasoning(request: JudgeRequest, run: Path | None, note: Note) -> ReasoningPlan:
-    """Plan the calibration of a judge of reasons.
+    """Return the plan to calibrate a judge of reasons.
 
     Raises:
         SceneError: a scene is missing or broken.
@@ -155,7 +155,7 @@ def plan_reasoning(request: JudgeRequest, run: Path | None, note: Note) -> Reaso
 
 
 def plan_trace(request: JudgeRequest, run: Path | None, note: Note) -> TracePlan:
-    """Plan the calibration of a rubric judge on corrupted steps of a navigation run.
+    """Return the plan to calibrate a rubric judge on corrupted steps of a navigation run.
 
     Raises:
         DataError: no step can be corrupted, since none names the chosen option.
@@ -175,7 +175,7 @@ def plan_trace(request: JudgeRequest, run: Path | None, note: Note) -> TracePlan
 
 
 def run_baseline(out: Path, session: Session | None) -> Path:
-    """Run the baseline over the package's homes, to have steps to corrupt."""
+    """Run the baseline over the package's homes, and return the folder with steps to corrupt."""
     from navloom.evals.navigation.request import EvalRequest
 
     asked = EvalRequest(task="scene", agent="mapgpt", cot=True, options={"spec": "demo:"})
@@ -188,7 +188,7 @@ _BASES = 10
 
 
 def plan_injections(request: JudgeRequest, run: Path | None, note: Note) -> ReasoningPlan:
-    """Plan the judging of every injection payload, with the defences and without."""
+    """Return the plan to judge every injection payload, with the defences and without."""
     del run, note
     pairs = _pairs(request)
     given: dict[str, tuple[str, dict[str, Any]]] = {}

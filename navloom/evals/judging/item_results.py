@@ -22,7 +22,7 @@ _WORDS = {True: "correct", False: "wrong", None: UNSCORED}
 
 
 def judge_result(line: ui.Line) -> Mapping[str, Any]:
-    """Return the judge's result of a line; {} without one."""
+    """Return the judge's result in a line of a run; {} without a result."""
     return line.get("result") or {}
 
 

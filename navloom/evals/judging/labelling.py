@@ -133,10 +133,10 @@ class LabelJob(Job):
 
 
 def plan_labels(request: JudgeRequest, run: Path | None, note: Note) -> LabelPlan:
-    """Plan the labelling of the failed walks of a navigation run, or of a file of its lines.
+    """Return the plan to label the failed walks of a navigation run, or of a file of its lines.
 
     Raises:
-        DataError: there are none.
+        DataError: there are no failed walks.
     """
     del run, note
     where, taken = Path(request.of), set[str]()

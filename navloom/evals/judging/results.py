@@ -59,7 +59,7 @@ def reasoning_tables(found: scores.ReasonCalibration) -> list[Table]:
 
 
 def _set_name(name: str) -> str:
-    """Label a wording set, and whether the symbolic judge was developed on it."""
+    """Return a wording set's name, and whether the symbolic judge was developed on the set."""
     return f"{name} ({load_wordings(name).standing})" if name in SETS else name
 
 
@@ -189,7 +189,7 @@ def _of_lines(
 ) -> Callable[
     [Callable[[Path, list[dict[str, Any]]], list[ui.Block]]], Callable[[Path], list[ui.Block]]
 ]:
-    """Decorate a function of a run's lines to read them; malformed ones raise a RunError."""
+    """Return a decorator that reads a run's lines for a function; malformed ones raise RunError."""
 
     def give(seen: Callable[[Path, list[dict[str, Any]]], list[ui.Block]]) -> Any:
         @wraps(seen)

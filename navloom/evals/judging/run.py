@@ -85,7 +85,7 @@ class RubricJob(Job):
 
 
 def plan_answers(request: JudgeRequest, run: Path | None, note: Note) -> ReasoningPlan:
-    """Plan the judging of a file of explanations (:mod:`navloom.evals.judging.answer_file`).
+    """Return the plan to judge a file of explanations (:mod:`navloom.evals.judging.answer_file`).
 
     Raises:
         DataError: the file cannot be read or holds nothing to judge.
@@ -114,7 +114,7 @@ def plan_answers(request: JudgeRequest, run: Path | None, note: Note) -> Reasoni
 
 
 def plan_traces(request: JudgeRequest, run: Path | None, note: Note) -> TracePlan:
-    """Plan the grading of every step of a navigation run, or of a file of its lines.
+    """Return the plan to grade every step of a navigation run, or of a file of its lines.
 
     Raises:
         DataError: there is no step to grade, or the rubric is broken.

@@ -142,7 +142,7 @@ def _relay(phase_2: Any, rest: Mapping[str, Any]) -> str:
 
 
 def plan_prefer(request: JudgeRequest, run: Path | None, note: Note) -> PreferencePlan:
-    """Plan the comparison of two runs or datasets: tasks paired by home, homes in turn.
+    """Return the plan to compare two runs or datasets: tasks paired by home, homes in turn.
 
     Raises:
         DataError: one side has no task, or they share no home.
@@ -177,7 +177,7 @@ def _by_home(tasks: Sequence[ErrandRequest], seed: int) -> dict[str, list[Errand
 
 
 def plan_calibrate(request: JudgeRequest, run: Path | None, note: Note) -> PreferencePlan:
-    """Plan the calibration of a judge on a run's plausible tasks, or on objects in homes.
+    """Return the plan to calibrate a judge on a run's plausible tasks, or on objects in homes.
 
     Raises:
         DataError: the file has no task.

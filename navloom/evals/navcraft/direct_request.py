@@ -13,7 +13,7 @@ from navloom.evals.option import Opt
 
 @dataclass(frozen=True, kw_only=True)
 class DirectRequest(request.RunRequest):
-    """All settings that the outcome of such a run depends on."""
+    """All settings that the outcome of a one-step run depends on."""
 
     KIND: ClassVar[str] = "direct"
 
@@ -48,7 +48,7 @@ class DirectRequest(request.RunRequest):
             raise UsageError(f"{FIRST} takes the first of a list, and a whole answer has none")
 
     def record(self) -> dict[str, Any]:
-        """Return the request for ``run.json``: its settings and the prompt it will use."""
+        """Return the request for ``run.json``: its settings and the prompt of the run."""
         from navloom.prompts.prompt_loader import load_prompt
 
         prompt = load_prompt(f"navcraft_direct_{self.variant}").record

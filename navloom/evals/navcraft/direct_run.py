@@ -45,7 +45,7 @@ class DirectJob(Job):
 
 
 def plan(request: DirectRequest, run: Path | None, note: Note) -> DirectRunPlan:
-    """Plan the attempts of a request, spread over homes as in a two-stage run.
+    """Return the plan of a request's attempts, spread over homes as in a two-stage run.
 
     Raises:
         SceneError: there are no scenes, or no errand is possible in any of them.

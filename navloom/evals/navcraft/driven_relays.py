@@ -54,7 +54,7 @@ class DrivenRelays:
 
 
 def summarise_driving(samples: Iterable[Mapping[str, Any]]) -> DrivenRelays | None:
-    """Summarise the driven relays of some samples. None if no relay was driven."""
+    """Return a summary of the driven relays of some samples; None if no relay was driven."""
     found = [
         each for sample in samples
         if (each := ((sample.get("result") or {}).get("navloom") or {}).get("driven"))

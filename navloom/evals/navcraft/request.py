@@ -231,7 +231,7 @@ class SynthRequest(request.RunRequest):
         return super().restored({**given, "profile": files}, where)
 
     def record(self) -> dict[str, Any]:
-        """Return the request for ``run.json``: its settings and the prompts it will use."""
+        """Return the request for ``run.json``: its settings and the prompts of the run."""
         from navloom.prompts.navcraft.profiles import load_profile, user_profile_names
         from navloom.prompts.prompt_loader import load_prompt
         from navloom.scenes.bodies import resolve_body

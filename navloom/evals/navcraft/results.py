@@ -389,12 +389,12 @@ class TaskPreview:
 
     @property
     def scene(self) -> Scene | None:
-        """Scene of the task, or None if it cannot be loaded."""
+        """Scene of the task; None if the scene cannot be loaded."""
         return self._loaded[0]
 
     @property
     def problem(self) -> str | None:
-        """Error of loading the scene, or None if it is loaded."""
+        """Error of loading the scene; None if the scene is loaded."""
         return self._loaded[1]
 
     @cached_property

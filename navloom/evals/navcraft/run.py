@@ -78,7 +78,7 @@ def survey_scenes(
 
 
 def no_errand_reason(scene: Scene, *, tau: int) -> str | None:
-    """Return the reason that no errand is possible in a scene, or None if one is."""
+    """Return the reason that no errand is possible in a scene; None if an errand is possible."""
     for kind in ("object", "asset"):
         if not any(item.kind == kind and item.region for item in scene.items):
             return f"there are no {kind}s"
@@ -137,7 +137,7 @@ class SynthJob(Job):
 
 
 def plan(request: SynthRequest, run: Path | None, note: Note) -> SynthPlan:
-    """Plan all attempts of a request over the usable scenes.
+    """Return the plan of all attempts of a request over the usable scenes.
 
     Raises:
         SceneError: there are no scenes, or no errand is possible in any of them.

@@ -400,7 +400,7 @@ def _ranked(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
 
 
 def profile_name(profile: Mapping[str, Any] | None) -> str:
-    """Return a profile in a few words: ``33, Female, Married, Lawyer``; ``none`` without one."""
+    """Return a profile in a few words: ``33, Female, Married, Lawyer``; ``none`` for no profile."""
     if not profile:
         return "none"
     keys = ("Age", "Gender", "Marital Status", "Occupation")

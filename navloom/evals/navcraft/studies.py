@@ -266,7 +266,7 @@ def study_ablation(
     arms: Sequence[str] = tuple(ARMS),
     session: Session | None = None,
 ) -> Table:
-    """Run the arms and tabulate their scores.
+    """Run the arms of the ablation and return the table of their scores.
 
     Args:
         request: homes, model and seed; its help settings are replaced by each arm's.

@@ -119,7 +119,7 @@ def _floors(routes: Sequence[PlanRoute], marks: Sequence[PlanMark]) -> set[int]:
 def contact_sheet(
     rows: Sequence[Mapping[str, Any]], scenes: Mapping[str, Scene], *, title: str = ""
 ) -> PlanSheet:
-    """Draw tasks side by side, each as a plan with a description, and one legend for all.
+    """Return a sheet of tasks side by side, each a plan with a description, and one legend.
 
     Args:
         rows: exported lines. All are drawn; about ten fit well.

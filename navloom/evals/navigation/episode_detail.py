@@ -146,7 +146,7 @@ def _times(walk: Trajectory) -> list[float]:
 
 
 def deviation_label(case: EpisodeCase) -> str:
-    """Return the label of a deviation; in a success it is another route and no fault."""
+    """Return the label of a deviation; in a successful episode it is no fault but another route."""
     if not case.tagged.success:
         return FAULT
     scores = case.result.get("scores")
@@ -156,7 +156,7 @@ def deviation_label(case: EpisodeCase) -> str:
 
 
 def truth_route(case: EpisodeCase, walk: Trajectory, scene: Scene) -> ui.MapRoute | None:
-    """Return the reference path as a dashed route, or None if it has under two points."""
+    """Return the reference path as a dashed route; None for a path of under two points."""
     points = viewpoints_on_plan(scene, reference_path(walk, case.episode, scene))
     return ui.MapRoute("ground truth", "true", points) if len(points) > 1 else None
 

@@ -59,7 +59,7 @@ class FailureAnalysis:
 
     @property
     def behaviour(self) -> Behaviour:
-        """Behaviour that the episode counts under in tables that count it once."""
+        """Behaviour that the episode is counted under in tables that count each episode once."""
         return self.behaviours[0]
 
     @property
@@ -81,7 +81,7 @@ def analyse(
     *,
     success: bool | None = None,
 ) -> FailureAnalysis:
-    """Analyse the behaviour, first deviation and cause of an episode. It never raises.
+    """Return an episode's analysis: behaviour, first deviation and cause. Nothing is raised.
 
     Args:
         result: a navigator's result: ``trajectory``, ``steps``, ``stopped``, ``end``. Malformed
@@ -136,7 +136,7 @@ def _edges(scene: Scene) -> frozenset[tuple[str, str]]:
 
 
 def read_tags(tags: Any) -> FailureAnalysis | None:
-    """Read a line's tags; None if they are not what ``FailureAnalysis.tags`` writes."""
+    """Return the tags in a line; None if they have not the form of ``FailureAnalysis.tags``."""
     if not isinstance(tags, Mapping) or not isinstance(tags.get("behaviour"), list):
         return None
     said = tags["behaviour"]

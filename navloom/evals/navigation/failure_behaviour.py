@@ -65,7 +65,7 @@ class Deviation:
 
     @classmethod
     def read(cls, record: Any) -> Deviation | None:
-        """Read a record, or return None if it is invalid."""
+        """Return the deviation in a record; None if the record is invalid."""
         try:
             return _DEVIATION.validate_python(record)
         except ValidationError:

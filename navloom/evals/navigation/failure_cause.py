@@ -264,7 +264,7 @@ class Fork:
     left: float = math.inf
 
     def within(self, hops: int) -> Fork:
-        """Return the fork with at most so many hops of either path."""
+        """Return the fork with at most ``hops`` hops of either path."""
         return replace(self, right=self.right[:hops], chosen=self.chosen[:hops])
 
 

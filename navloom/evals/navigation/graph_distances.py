@@ -153,7 +153,7 @@ class GraphDistances:
         return self._metres.take(cells)
 
     def linked(self, a: Ids, b: Ids) -> NDArray[np.bool_]:
-        """Check elementwise whether an edge joins two viewpoints, or they are equal."""
+        """Check elementwise whether an edge joins two viewpoints, or the two are the same."""
         return self._linked.take(self.row.take(a) + self.column.take(b))
 
 

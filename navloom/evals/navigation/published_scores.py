@@ -54,7 +54,7 @@ def _typed() -> Any:
 
 @cache
 def published_rows() -> tuple[PublishedRow, ...]:
-    """Return all rows of VLN-MME, in its order."""
+    """Return all rows of VLN-MME, in the order of its table."""
     said = _typed()
     return tuple(row for table in said["tables"] for row in _rows(said["source"], table))
 

@@ -337,7 +337,7 @@ class EvalRequest(RunRequest):
 
     @property
     def models(self) -> Sequence[str]:
-        """Models of the run: the navigator's, and the oracle's own if it has one."""
+        """Models of the run: the navigator's, and the oracle's if it has a model of its own."""
         return [each for each in (self.navigator_model, self.oracle_model) if each is not None]
 
     def record(self) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class StepViews:
     renders: bool = False
 
     def strip(self, step: NavStep) -> tuple[StripView, ...]:
-        """Return the views of a step; empty if nothing is known of them."""
+        """Return the views of a step; empty if they are unknown."""
         seen = self._pictured(step) or self._told(step)
         chosen = next((o for o in step.options if o.viewpoint == step.move_target), None)
         if chosen is None or chosen.hops > 1:

@@ -143,7 +143,7 @@ def _difference(metric: str, paired: Sequence[PairedMetric]) -> str:
 
 
 def compare_dialogue(request: EvalRequest, out: Path, session: Session | None = None) -> Table:
-    """Compare runs without questions, with questions, without arrival answers, and the bound.
+    """Run the arms of ``DIALOGUE_ARMS`` on the same episodes, and return the table of scores.
 
     Args:
         request: episodes and agent; the oracle settings are each arm's.
@@ -171,7 +171,7 @@ def study_oracle(
     session: Session | None = None,
     arms: Sequence[str] = tuple(ORACLE_ARMS),
 ) -> Table:
-    """Repeat the episodes that a navigator failed on, with and without help.
+    """Repeat the episodes that a navigator failed on, with and without help; return the table.
 
     Args:
         request: episodes and agent; the help settings are each arm's.
@@ -220,7 +220,7 @@ def study_bodies(
     session: Session | None = None,
     arms: Sequence[str] = tuple(PHYSICS_ARMS),
 ) -> Table:
-    """Compare baselines with a body: each physics mode, on its own graph and on a slim body's.
+    """Run baselines with a body, in each physics mode and on two graphs; return the table.
 
     Args:
         request: episodes and body; agent, physics and waypoints are each arm's.

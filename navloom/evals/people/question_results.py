@@ -123,14 +123,14 @@ class LeaveOneOut:
         return abs(place - due) if self.steps else float(place == due)
 
     def person(self, name: str) -> MajorityScore:
-        """Score one person against the others."""
+        """Return the score of one person against the majority of the other people."""
         row = self.answers.raters.index(name)
         mine = self._rater == row
         many = int((self.answers.codes[row] >= 0).sum())
         return self._against(self._item[mine], self._own[mine], many - int(mine.sum()))
 
     def people(self) -> MajorityScore:
-        """Score all people, each against the others."""
+        """Return the score of all people, each against the majority of the other people."""
         return self._against(self._item, self._own, len(self.answers.said) - len(self._own))
 
     def judge(self, said: Mapping[str, Value]) -> MajorityScore:
@@ -146,7 +146,7 @@ class LeaveOneOut:
         return self._against(np.array(list(due), np.int64), np.array(worth), len(places) - len(due))
 
     def beside(self, name: str, said: Mapping[str, Value], person: str = "") -> JudgeComparison:
-        """Compare a judge with one person or all, on the items that both answered.
+        """Return how a judge compares with one person or all, on the items answered by both sides.
 
         Args:
             name: the judge's name.

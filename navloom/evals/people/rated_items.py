@@ -339,7 +339,7 @@ def _name(line: ui.Line) -> str:
 def relay_items(
     form: RatingForm, relays: list[tuple[Mapping[str, Any], Scene]], note: Note
 ) -> Iterator[RatedItem]:
-    """Make items of relays; a relay that does not fit its home is left out."""
+    """Yield items of relays; a relay that does not fit its home is left out."""
     number = 0
     for line, scene in relays:
         try:

@@ -458,7 +458,7 @@ OF = "of"
 
 
 def find_studies(run: Path) -> tuple[Path, ...]:
-    """Return the folders of people studies over a run, in its folder or beside it."""
+    """Return the folders of people studies over a run, in the run's folder or beside the folder."""
     found = []
     for place in (run, run.resolve().parent):
         try:
@@ -525,7 +525,7 @@ def run_blocks(run: Path) -> list[ui.Block]:
 
 
 def sample_blocks(run: Path, sample: str) -> list[ui.Block]:
-    """Return people's answers about one sample, beside known values; [] without any."""
+    """Return people's answers about one sample, beside known values; [] without answers."""
     found = []
     for folder in find_studies(run):
         people = _read(folder, file_stamps(folder))

@@ -29,7 +29,7 @@ _MOST_NAMES = 12
 
 
 def draw_chart(blocks: Sequence[Bars | Scatter], title: str = "", *, across: int = 1) -> Figure:
-    """Draw each block as a panel; a name has the same colour in all panels.
+    """Return a figure with a panel for each block; a name has the same colour in all panels.
 
     Args:
         blocks: the blocks, row by row.

@@ -106,7 +106,7 @@ class Facts(BlockBase):
 
 @dataclass(frozen=True)
 class Grid(BlockBase):
-    """A table block; ``to`` is the address of each row (one for each row, or empty)."""
+    """A table block; ``to`` holds one address for each row, or is empty."""
 
     table: Table
     to: tuple[str, ...] = ()

@@ -25,7 +25,7 @@ _MOST_ROWS = 100
 
 
 def comparison_blocks(a: Path | str, b: Path | str) -> list[ui.Block]:
-    """Compare two runs in blocks: counts, differences, scatter plots, list of pairs.
+    """Return the comparison of two runs as blocks: counts, differences, scatter plots, pairs.
 
     Addresses are ``pair/ID``.
 
@@ -58,7 +58,7 @@ def comparison_blocks(a: Path | str, b: Path | str) -> list[ui.Block]:
 
 
 def _verdict(found: run_comparison.Comparison) -> str:
-    """Summarise in which scores each run is significantly better.
+    """Return one sentence for the scores in which each run is significantly better.
 
     Less effort is no merit of a run that succeeds significantly less: it may just have given up.
     """
@@ -274,7 +274,7 @@ _Halves = tuple[run_comparison.ComparedSample, run_comparison.ComparedSample]
 
 
 def _who(halves: _Halves, pairing: ui.Pairing) -> str:
-    """Say which run succeeded, by the first success score; "" without one."""
+    """Return which run of a pair succeeded, by the first success score; "" without such a score."""
     for name in run_comparison.shared_scores(([halves[0].scores], [halves[1].scores]), pairing):
         a, b = (half.scores.get(name) for half in halves)
         if name in pairing.counted - pairing.neither and a is not None and b is not None:

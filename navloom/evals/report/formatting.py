@@ -58,7 +58,7 @@ def _cell(text: str) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Escape foreign text for a line of markdown."""
+    """Return a foreign text escaped for a line of markdown."""
     return text.replace("<", "&lt;").replace("|", "\\|").replace("`", "\\`")
 
 

@@ -132,7 +132,7 @@ def _homes(spec: str, walked: Walked) -> tuple[list[Scene], list[str]]:
 
 
 def _in_turn(makers: Sequence[_EpisodeMaker], n: int) -> list[Episode]:
-    """Take one episode of each maker in turn until there are n, or none has another."""
+    """Return one episode of each maker in turn, until there are ``n`` or no maker has another."""
     episodes: list[Episode] = []
     left = [maker.episodes() for maker in makers]
     while left and len(episodes) < n:

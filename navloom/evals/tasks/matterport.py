@@ -342,7 +342,7 @@ class BBoxObject:
 
     @property
     def viewpoints(self) -> tuple[str, ...]:
-        """The viewpoints that see it."""
+        """The viewpoints that see the object."""
         return tuple(self.headings)
 
 

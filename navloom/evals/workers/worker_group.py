@@ -144,7 +144,7 @@ class WorkerGroup:
                 await own.peer.end()
 
     async def written(self, sample: str) -> bool:
-        """Have a sample's worker delete its checkpoints; return False if no worker will."""
+        """Tell a sample's worker to delete the sample's checkpoints; return False if none does."""
         member = self._carriers.pop(sample, None)
         if member is None or member not in self._members.values():
             return False
@@ -217,7 +217,7 @@ class WorkerGroup:
         return None
 
     async def _started(self, place: int | None = None) -> _Member:
-        """Start a worker and wait until it is ready.
+        """Start a worker, wait until it is ready, and return it as a member of the group.
 
         Raises:
             WorkerLostError: it was gone before it was ready.
@@ -434,7 +434,7 @@ def _check_memory(models: Sequence[str], places: int, note: Callable[[str], None
 async def open_workers(
     folder: RunFolder, job: Job, session: Session, scope: CallScope, most: int
 ) -> AsyncIterator[WorkerGroup | None]:
-    """Provide the workers that a session asks for; None means this process.
+    """Yield the group of workers that a session asks for; None means this process.
 
     Args:
         folder: the run's folder.

@@ -58,7 +58,7 @@ class WorkerPeer(Protocol):
         """Return the next message; None once the worker is gone and all messages are read."""
 
     def why(self) -> str:
-        """Return the reason why it is gone, in a few words."""
+        """Return the reason why the worker is gone, in a few words."""
 
     async def end(self) -> None:
         """Kill the worker at once, even if it is busy; do nothing if it is gone."""
@@ -74,7 +74,7 @@ class WorkerPool(Protocol):
     apart: bool
 
     async def spawn(self, number: int) -> WorkerPeer:
-        """Start one more worker.
+        """Start one more worker and return its `WorkerPeer`.
 
         Args:
             number: the worker's number, from 1.
@@ -111,7 +111,7 @@ class LocalPool:
         self._peers: list[_ProcessPeer] = []
 
     async def spawn(self, number: int) -> WorkerPeer:
-        """Start a process.
+        """Start a process and return its `WorkerPeer`.
 
         Raises:
             RunError: no process can be started.
@@ -194,7 +194,7 @@ class _ProcessPeer:
 
 
 async def open_ray(address: str | None, *, open_cluster: bool) -> RayPool:
-    """Connect to a Ray cluster, or start one on this machine.
+    """Return a pool on a Ray cluster: the one at ``address``, else one started on this machine.
 
     Args:
         address: of its head, ``host:port``; None starts a cluster on this machine.
@@ -310,7 +310,7 @@ class RayPool:
         )
 
     async def spawn(self, number: int) -> WorkerPeer:
-        """Start an actor.
+        """Start an actor and return its `WorkerPeer`.
 
         Raises:
             RunError: no node takes it.

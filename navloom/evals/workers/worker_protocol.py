@@ -58,7 +58,7 @@ class CallEncoder:
     _known: dict[bytes, int] = field(default_factory=dict)
 
     def words(self, sample: str, call: CallRecord) -> Words:
-        """Encode a call of a sample, with only the new messages of its conversation."""
+        """Return a message of a sample's call, with only the new messages of its conversation."""
         key, said = (sample, call.node), CallEntry.of(call)
         pairs = zip(self._talks.get(key, ()), said.messages, strict=False)
         same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], pairs))
@@ -101,7 +101,7 @@ class CallDecoder:
     _known: dict[int, StoredText] = field(default_factory=dict)
 
     def call(self, words: Mapping[str, Any]) -> CallEntry:
-        """Rebuild a call from its message.
+        """Return a call rebuilt from its message.
 
         Raises:
             ValueError: the message is malformed; likewise LookupError and TypeError.

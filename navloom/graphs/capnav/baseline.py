@@ -136,7 +136,7 @@ class _PromptQuestion:
 
 
 def heuristic_answer(request: PolicyRequest) -> AIMessage:
-    """Answer by rules over the names and the profile."""
+    """Return an answer by rules over the names and the profile."""
     asked = _PromptQuestion(request)
     why_not = _obstacle(asked)
     return _say(asked, why_not is None, asked.path, why_not or "")
@@ -154,13 +154,13 @@ def random_answer(request: PolicyRequest) -> AIMessage:
 
 
 def always_yes(request: PolicyRequest) -> AIMessage:
-    """Answer yes, with the heuristic's path."""
+    """Return the answer yes, with the heuristic's path."""
     asked = _PromptQuestion(request)
     return _say(asked, True, asked.path, "")
 
 
 def always_no(request: PolicyRequest) -> AIMessage:
-    """Answer no, with the heuristic's path and an empty reason."""
+    """Return the answer no, with the heuristic's path and an empty reason."""
     asked = _PromptQuestion(request)
     return _say(asked, False, asked.path, "It cannot get there.")
 

@@ -110,7 +110,7 @@ def load_places(context: Context) -> NamedPlaces:
 
 
 async def propose(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Ask the model for tool calls or an answer. Frames are sent along and not stored."""
+    """Return the model's tool calls or answer as an update. Frames are sent but not stored."""
     reply, paid = await tool_loop.ask_model(_prepared, state, runtime.context)
     return {"messages": [reply], **paid}
 
@@ -188,7 +188,7 @@ def _tools(places: NamedPlaces, context: Context) -> list[BaseTool]:
 
 
 def consult(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Answer the model's tool calls from the scene."""
+    """Answer the model's tool calls from the scene, and return the state update."""
     tools = _tools(load_places(runtime.context), runtime.context)
     update = tool_loop.answer_tool_calls(
         tool_loop.messages_of(state),
@@ -231,7 +231,7 @@ def check(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 def _go_on(
     state: State, context: Context, good: list[dict[str, Any]], bad: list[dict[str, Any]], text: str
 ) -> dict[str, Any]:
-    """Keep the good questions, and end or send the rest back."""
+    """Keep the good questions, end or send the others back, and return the state update."""
     rejected = [
         {**each, "violations": [{"code": v.code, "message": v.message[:400]} for v in wrong]}
         for each in bad
@@ -281,7 +281,7 @@ def _ended(state: State, context: Context, why: Mapping[str, Any]) -> dict[str, 
 
 
 def out_of_turns(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """End the run after the model has used all its turns."""
+    """Return the update that ends the run after the model has used all its turns."""
     most = runtime.context.max_turns
     why = tool_loop.failed_update("out_of_turns", f"no accepted question in {most} model calls")
     return _ended(state, runtime.context, why)

@@ -138,7 +138,7 @@ def _line(places: NamedPlaces, place: str) -> str:
 
 
 def landmark_choices(places: NamedPlaces, place: str, *, frames: int) -> tuple[str, ...]:
-    """Return the items of a place to choose from; () means any, since only images show them."""
+    """Return the items of a place to choose from; () means any item, as only images show them."""
     if frames and places.known(place) != "items":
         return ()
     return list_landmarks(places, place)[:_COMPACT_ITEMS] or (NOWHERE,)

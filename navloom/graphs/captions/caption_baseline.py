@@ -22,7 +22,7 @@ _EMPTY = ("nothing of note",)
 
 
 def heuristic_markers(request: PolicyRequest) -> AIMessage:
-    """Caption each candidate by its room, if known, and the facts that distinguish it."""
+    """Return a caption of each candidate: its room, if known, and the facts that distinguish it."""
     markers = _object(request, "Markers:")
     parts = {number: _parts(str(way.get("known") or "")) for number, way in markers.items()}
     every = [part for said in parts.values() for part in set(said)]
@@ -30,7 +30,7 @@ def heuristic_markers(request: PolicyRequest) -> AIMessage:
 
 
 def random_markers(request: PolicyRequest) -> AIMessage:
-    """Caption each candidate by the description of a random candidate."""
+    """Return a caption of each candidate: the description of a random candidate."""
     rng = random.Random(f"{request.seed}:{len(request.messages)}")
     markers = _object(request, "Markers:")
     known = [str(way.get("known") or _NOTHING)[:_MOST] for way in markers.values()]
@@ -38,14 +38,14 @@ def random_markers(request: PolicyRequest) -> AIMessage:
 
 
 def heuristic_summary(request: PolicyRequest) -> AIMessage:
-    """Summarise a viewpoint by its overall description, else by its views without repeats."""
+    """Return a viewpoint's summary: its overall description, else its views without repeats."""
     views = _object(request, "Views:")
     around = str(views.get("around") or "").strip()
     return request.answer({"summary": _sentence(around or ", ".join(_views(views, list)))})
 
 
 def random_summary(request: PolicyRequest) -> AIMessage:
-    """Summarise a viewpoint by the description of a random view."""
+    """Return a viewpoint's summary: the description of a random view."""
     rng = random.Random(f"{request.seed}:{len(request.messages)}")
     said = _views(_object(request, "Views:"), sorted)
     return request.answer({"summary": _sentence(rng.choice(said or [""]))})

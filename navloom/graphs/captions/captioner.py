@@ -121,7 +121,7 @@ class Context(AskContext):
 
     @cached_property
     def shown_views(self) -> int:
-        """Number of views that the model is shown; 0 if it takes no images."""
+        """Number of views that the model is shown; 0 if the model takes no images."""
         return self.views if self.views and sees_images(self.model) else 0
 
 

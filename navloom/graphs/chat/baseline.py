@@ -60,7 +60,7 @@ _BUMP_CM = 10
 
 
 def heuristic_chat(request: PolicyRequest) -> AIMessage:
-    """Carry out the person's last words by tool calls, then report the results."""
+    """Return tool calls that carry out the person's last words, then a report of the results."""
     words, done = _turn(request)
     intents = parse_intents(words, _before(request))
     calls = [intent for intent in intents if intent.tool is not None]
@@ -85,7 +85,7 @@ def heuristic_chat(request: PolicyRequest) -> AIMessage:
 
 
 def random_chat(request: PolicyRequest) -> AIMessage:
-    """Call a random tool that needs no planning, then report that something was done."""
+    """Return a random tool call that needs no planning, then a report that something was done."""
     _, done = _turn(request)
     if done:
         return AIMessage("I did something.")
@@ -139,7 +139,7 @@ def _calls(request: PolicyRequest, intents: Sequence[Intent]) -> AIMessage:
 
 
 def _ask(request: PolicyRequest, since: Sequence[ToolResult], several: ToolResult) -> AIMessage:
-    """Ask which place is meant, after a report on the walks that were done."""
+    """Return a question for the place that is meant, after a report on the walks done."""
     question = str(several.result["question"])
     walked = [r for r in since if r.name in _MOVING and _told(r).get("arrived")]
     said = _report(walked, []) if walked else ""
@@ -151,7 +151,7 @@ def _answer_of(result: ToolResult) -> str:
 
 
 def _answered(request: PolicyRequest, done: Sequence[ToolResult]) -> AIMessage:
-    """Continue with the person's answer to a question."""
+    """Return the next message after the person's answer to a question."""
     told = _answer_of(done[-1])
     several = next((r for r in reversed(done) if _asks_which(r)), None)
     said = normalize(told).strip(" .!,?")
@@ -287,7 +287,7 @@ def _asks_which(result: ToolResult) -> bool:
 
 
 def _report(done: Sequence[ToolResult], intents: Sequence[Intent]) -> str:
-    """Report the results of calls in one or more sentences.
+    """Return a report on the results of calls, in one or more sentences.
 
     Args:
         done: the calls and their answers.

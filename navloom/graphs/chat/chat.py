@@ -54,7 +54,7 @@ _LOST = "I could not work that out. Please say it in another way."
 
 
 def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Place the robot for a new conversation; in an existing one, end what is under way."""
+    """Place the robot, or end what an existing conversation has under way; return the update."""
     walker = get_agent_handle(runtime)
     if not state.get("pose"):
         return _fresh(state, walker)
@@ -132,7 +132,7 @@ def _result(state: Mapping[str, Any], walker: AgentHandle, said: str) -> dict[st
 
 
 def listen(state: State) -> dict[str, Any]:
-    """Wait for the person's words, unless the state already holds some."""
+    """Wait for the person's words, unless the state already holds some; return the update."""
     given = state.get("said")
     words = given if given is not None else interrupt({"kind": "listen"})
     if isinstance(words, dict) and words.get("leave"):
@@ -155,7 +155,7 @@ def listen(state: State) -> dict[str, Any]:
 
 
 async def agent(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Ask the model for tool calls or a reply, without images if it refuses them."""
+    """Ask the model for tool calls or a reply (no images if refused), and return the update."""
     model, blind = resolve_model(runtime.context.model), []
     knew = lacks_ability(model, "images")
     try:
@@ -222,7 +222,7 @@ def _talked(state: State, todo: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _set_out(state: State, call: Any, todo: dict[str, Any]) -> dict[str, Any]:
-    """Begin a walk; only a walk to a named place discards a walk that was stopped."""
+    """Return the update that begins a walk; only one to a named place discards a stopped walk."""
     walk = {"call": call, **todo["walk"], "walked": 0.0, "hops": 0, "touched": []}
     resumed, aside = bool(walk.get("more")), walk["place"]["kind"] == "spot"
     return {
@@ -234,7 +234,7 @@ def _set_out(state: State, call: Any, todo: dict[str, Any]) -> dict[str, Any]:
 
 
 async def walk(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Walk one hop; at the end turn towards the destination and answer the call."""
+    """Walk one hop, or at the end turn and answer the call; return the state update."""
     going = state["walk"]
     assert going is not None  # noqa: S101  only a walk leads here
     if going["way"] and runtime.context.before_hop is not None:
@@ -273,7 +273,7 @@ def _hopped(state: State, runtime: Runtime[Context], going: dict[str, Any]) -> d
 
 
 def _arrived(state: Mapping[str, Any], walker: AgentHandle, walk: dict[str, Any]) -> dict[str, Any]:
-    """Turn towards the destination and answer the call."""
+    """Turn towards the destination, answer the call, and return the state update."""
     update: dict[str, Any] = {"trajectory": []}
     touched = list(walk.get("touched", []))
     if walk["face"] is not None:
@@ -313,7 +313,7 @@ def _barred(state: Mapping[str, Any], walker: AgentHandle, walked: dict[str, Any
 
 
 def _driven(state: State, walker: AgentHandle, call: Any, drive: dict[str, Any]) -> dict[str, Any]:
-    """Drive off the graph, and answer the call."""
+    """Drive off the graph, answer the call, and return the state update."""
     stood: dict[str, Any] = dict(state)
     poses, contacts = list[list[Any]](), list[Any]()
     if drive["heading"] is not None:
@@ -346,7 +346,7 @@ def _driven(state: State, walker: AgentHandle, call: Any, drive: dict[str, Any])
 
 
 def ask(state: State) -> dict[str, Any]:
-    """Wait for the person's answer to a question."""
+    """Wait for the person's answer to a question, and return the state update."""
     question = state["question"]
     assert question is not None  # noqa: S101  only a question leads here
     told = {"kind": "question", "question": question["text"]}
@@ -365,7 +365,7 @@ def ask(state: State) -> dict[str, Any]:
 
 
 def speak(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Send the model's reply to the person."""
+    """Send the model's reply to the person, and return the state update."""
     last = state["messages"][-1]
     assert isinstance(last, AIMessage)  # noqa: S101  only the agent leads here
     calls = chat_turn.open_calls(state["messages"])

@@ -140,7 +140,7 @@ class ChatDriver:
 
     @property
     def goal(self) -> str | None:
-        """The viewpoint it is walking to, or None."""
+        """The viewpoint that the robot is walking to, or None."""
         walk = self.state.get("walk")
         return walk["way"][-1] if walk and walk["way"] else None
 

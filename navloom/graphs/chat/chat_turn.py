@@ -74,7 +74,7 @@ class MoveOutcome:
 
     @property
     def pose(self) -> dict[str, Any]:
-        """The new pose, as the state holds it."""
+        """The new pose in the form of the graph's state."""
         pose: dict[str, Any] = self.update["pose"]
         return pose
 
@@ -101,7 +101,7 @@ def place_body(walker: AgentHandle, pose: Pose, seed: int) -> dict[str, Any]:
 
 
 def hop_body(state: Mapping[str, Any], walker: AgentHandle, viewpoint: str) -> MoveOutcome:
-    """Move one hop, or back onto the graph.
+    """Move one hop, or back onto the graph, and return the outcome.
 
     Raises:
         SimulatorError: no edge leads there.
@@ -128,7 +128,7 @@ def hop_body(state: Mapping[str, Any], walker: AgentHandle, viewpoint: str) -> M
 
 
 def turn_body(state: Mapping[str, Any], walker: AgentHandle, heading: float) -> MoveOutcome:
-    """Turn to a heading: on the spot, or along the arc that the body needs.
+    """Turn to a heading, on the spot or along the arc that the body needs; return the outcome.
 
     Raises:
         SimulatorError: no finite heading.
@@ -144,7 +144,7 @@ def turn_body(state: Mapping[str, Any], walker: AgentHandle, heading: float) -> 
 
 
 def drive_body(state: Mapping[str, Any], walker: AgentHandle, metres: float) -> MoveOutcome:
-    """Drive straight on, or back where metres are negative, until the body is blocked."""
+    """Drive ``metres`` straight on (negative: back) or until blocked, and return the outcome."""
     inner, contacts = dict(_exact(state, walker)), list[Contact]()
     begun, left, seen = _position(state["pose"], walker.scene), metres, None
     trail = list(inner["trajectory"])
@@ -381,7 +381,7 @@ def answer_choices(question: str, messages: Sequence[AnyMessage]) -> list[str]:
 def close_calls(
     calls: Sequence[ToolCall], walking: Mapping[str, Any] | None, where: str
 ) -> list[ToolMessage]:
-    """Answer calls that will not be carried out: the person spoke, or model calls are used up.
+    """Return answers to calls not carried out: the person spoke, or model calls are used up.
 
     Args:
         calls: the open calls; the first is the one under way.

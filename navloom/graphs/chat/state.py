@@ -114,5 +114,5 @@ class Context(agent_graph.AgentContext):
 
     @cached_property
     def shown_views(self) -> int:
-        """Number of views that the model is shown; 0 where it takes no images."""
+        """Number of views that the model is shown; 0 if the model takes no images."""
         return self.views if self.views and sees_images(self.model) else 0

@@ -397,7 +397,7 @@ class SavedChat(BaseModel):
 
     @property
     def trail(self) -> list[list[Any]]:
-        """Every pose as the conversation had it."""
+        """Every pose of the conversation, with the position for a body that drives."""
         at = self.positions if len(self.positions) == len(self.trajectory) else repeat(())
         return [[*pose, *where] for pose, where in zip(self.trajectory, at, strict=False)]
 
@@ -466,7 +466,7 @@ def save_map(path: Path, scene: Scene, trajectory: Sequence[Sequence[Any]]) -> N
 
 
 def render_map(scene: Scene, trajectory: Sequence[Sequence[Any]]) -> bytes:
-    """Draw a floor plan with the whole trajectory, as PNG bytes."""
+    """Return a floor plan with the whole trajectory, as PNG bytes."""
     from navloom.scenes.plan_sheet import PlanMark, PlanRoute, draw_plan
 
     places = [(scene.viewpoint_by_id[pose[0]], pose[3:]) for pose in trajectory]

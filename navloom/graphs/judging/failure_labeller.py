@@ -85,7 +85,7 @@ build_graph = question_builder(
 
 
 def label_schema(causes: Iterable[str]) -> dict[str, Any]:
-    """Return the JSON schema of a label. The reason comes first, so that it precedes the cause."""
+    """Return the JSON schema of a label, in which the reason precedes the cause."""
     names = list(causes)
     properties = {
         "why": {"type": "string", "description": "One sentence.", "maxLength": _MOST_WHY},

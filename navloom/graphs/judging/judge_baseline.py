@@ -87,7 +87,7 @@ def heuristic_reasoning(request: PolicyRequest) -> AIMessage:
 
 
 def random_reasoning(request: PolicyRequest) -> AIMessage:
-    """Give a random verdict, as a baseline that reads no explanation."""
+    """Return a random verdict, as a baseline that reads no explanation."""
     rng = random.Random(f"{request.seed}:{request.first_human}")
     numbers = [p.number for p in _read(request)[0]]
     named = sorted(rng.sample(numbers, rng.randint(1, len(numbers)))) if numbers else []
@@ -148,7 +148,7 @@ _PLAIN = frozenset(("the", "and", "ahead", "left", "right", "front", "back", "be
 
 
 def heuristic_rubric(request: PolicyRequest) -> AIMessage:
-    """Grade the criteria of the rubric ``trace``, and leave out others."""
+    """Return grades of the criteria of the rubric ``trace``, and leave out other criteria."""
     parts = _parts(request)
     known = {"grounded": _grounded, "history": _history, "action_follows": _follows}
     wanted = _CRITERION.findall(parts["criteria"])
@@ -156,7 +156,7 @@ def heuristic_rubric(request: PolicyRequest) -> AIMessage:
 
 
 def random_rubric(request: PolicyRequest) -> AIMessage:
-    """Give a random grade for each criterion."""
+    """Return a random grade for each criterion."""
     rng = random.Random(f"{request.seed}:{request.first_human}")
     wanted = _CRITERION.findall(_parts(request)["criteria"])
     return request.answer({n: _graded(rng.choice(("yes", "no", "na")), "drawn") for n in wanted})
@@ -188,7 +188,7 @@ def _plausible(said: str) -> float:
 
 
 def random_preference(request: PolicyRequest) -> AIMessage:
-    """Choose one of two tasks at random."""
+    """Return the choice of one of two tasks at random."""
     rng = random.Random(f"{request.seed}:{request.first_human}")
     return request.answer({"why": "drawn", "choice": rng.choice(("first", "second"))})
 

@@ -113,7 +113,7 @@ async def judge_reason(
     max_reasks: int = 1,
     constrain: bool = True,
 ) -> Verdict:
-    """Grade one explanation.
+    """Grade one explanation and return the verdict.
 
     Args:
         model: the judge, or its ``provider/name``.

@@ -110,7 +110,7 @@ class SceneFromPrompt:
 
 
 def preferred_words(profile: dict[str, Any] | None) -> dict[str, int]:
-    """Return weights of the words that a profile prefers: 2 for its own, 1 for related ones."""
+    """Return weights of the words that a profile prefers: 2 for its own, 1 for related words."""
     if not profile:
         return {}
     text = f"{profile.get('Occupation', '')} {profile.get('Lifestyle Description', '')}"
@@ -125,12 +125,12 @@ def preference_score(name: str, liked: dict[str, int]) -> int:
 
 
 def heuristic_single(request: PolicyRequest) -> AIMessage:
-    """Answer ``phase_1`` with distant regions (by hops) and ends where the object belongs."""
+    """Return a ``phase_1`` answer: distant regions (by hops), an end where the object belongs."""
     return _single(request, _far_errand)
 
 
 def random_single(request: PolicyRequest) -> AIMessage:
-    """Answer ``phase_1`` with random names, repaired by the paper's rule."""
+    """Return a ``phase_1`` answer with random names, repaired by the paper's rule."""
     return _single(request, _blind_errand)
 
 
@@ -254,7 +254,7 @@ def _blind_draw(
 
 
 def heuristic_collab(request: PolicyRequest) -> AIMessage:
-    """Answer ``phase_2`` with relays ranked by hops over the links; check the best one first.
+    """Return a ``phase_2`` reply: relays ranked by hops over the links, the best checked first.
 
     A tool that recommends relays is called before, and its recommendation is taken.
     """
@@ -264,7 +264,7 @@ def heuristic_collab(request: PolicyRequest) -> AIMessage:
 
 
 def random_collab(request: PolicyRequest) -> AIMessage:
-    """Answer ``phase_2`` with a random helper, transfer asset and type."""
+    """Return a ``phase_2`` reply with a random helper, transfer asset and type."""
     return _collab(request, _blind_relay)
 
 
@@ -384,12 +384,12 @@ def random_choice(request: PolicyRequest) -> AIMessage:
 
 
 def heuristic_choice(request: PolicyRequest) -> AIMessage:
-    """Choose one of the names that a list in the prompt offers, where one does."""
+    """Return a random choice from the prompt's list of names, where the prompt has a list."""
     return _chosen(request, _choice_rng(request).choice, from_list=True)
 
 
 def first_choice(request: PolicyRequest) -> AIMessage:
-    """Choose the first of the list whatever it is, as a control."""
+    """Return the choice of the first name in the list, whatever it is, as a control."""
     return _chosen(request, lambda names: names[0], from_list=True)
 
 

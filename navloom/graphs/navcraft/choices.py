@@ -85,7 +85,7 @@ class ChoiceSettings(TurnLimits):
 
     @property
     def schema_holds(self) -> bool:
-        """True if the backend enforces those names, so that the prompt need not list them."""
+        """True if the backend enforces the schema's names; then the prompt need not list them."""
         return self.lists_names and takes_schema(self.model)
 
 

@@ -296,7 +296,7 @@ _KEPT = 16
 
 
 def add_library(rendered: RenderedPrompt) -> RenderedPrompt:
-    """Append the library's tools to the relay's prompt."""
+    """Return the relay's prompt with the library's tools appended."""
     return load_prompt(_PROMPT).render(rules=rendered.system, question=rendered.human)
 
 
@@ -395,7 +395,7 @@ def _crafted(made: dict[str, Any], _: State) -> dict[str, Any]:
 
 
 def survey(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Check over all relays whether one shortens robot_1's path, and settle the wish."""
+    """Check whether any relay shortens robot_1's path, settle the wish, and return the update."""
     context = runtime.context
     wish = feasible_spec(
         _relays(state, context),

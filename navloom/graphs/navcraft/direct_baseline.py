@@ -36,22 +36,22 @@ class _Task(NamedTuple):
 
 
 def heuristic_v1(request: PolicyRequest) -> AIMessage:
-    """Answer version 1: distant regions, a handoff between, and the better-placed robot fetches."""
+    """Return a version 1 answer: distant regions, a handoff between, the better robot fetches."""
     return _heuristic(request, "v1")
 
 
 def heuristic_v2(request: PolicyRequest) -> AIMessage:
-    """Answer version 2 likewise, within the constraints on its five regions."""
+    """Return a version 2 answer like `heuristic_v1`, within the constraints on five regions."""
     return _heuristic(request, "v2")
 
 
 def random_v1(request: PolicyRequest) -> AIMessage:
-    """Answer version 1 with random names."""
+    """Return a version 1 answer with random names."""
     return _answered(request, "v1", _blind(request, "v1"))
 
 
 def random_v2(request: PolicyRequest) -> AIMessage:
-    """Answer version 2 with random names."""
+    """Return a version 2 answer with random names."""
     return _answered(request, "v2", _blind(request, "v2"))
 
 

@@ -289,12 +289,12 @@ def errand_choice_schema(
 
 
 def far_places(scene: Scene, thing: NamedItem, least: int) -> list[NamedItem]:
-    """Return the places that can hold an object, in rooms far enough from its own."""
+    """Return the places that can hold an object, in rooms far enough from the object's room."""
     far = set(far_rooms(scene, thing.region, least))
     return [place for place in list_choosable(scene, "asset", thing.name) if place.region in far]
 
 
 def far_rooms(scene: Scene, target: str, least: int) -> list[str]:
-    """Return the rooms from which a room is reachable in at least so many hops."""
+    """Return the rooms that are at least ``least`` hops from the room ``target``, and reach it."""
     hops = hop_table(scene)
     return [r.id for r in scene.regions if (hops.distance(r.id, target) or 0) >= least]

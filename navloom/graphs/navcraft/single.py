@@ -104,7 +104,7 @@ def _failed(call: tool_loop.ToolCallResult) -> bool:
 def _advice(
     call: tool_loop.ToolCallResult, before: list[tool_loop.ToolCallResult], context: Context
 ) -> str:
-    """Say what was tried and what is left, by the paper's repair rule (A.10.1, step 4)."""
+    """Return advice on what was tried and is left, by the paper's repair rule (A.10.1, step 4)."""
     if call.result is None or "start_region" not in call.args:
         return "This call failed before. Call check_two_path_and_adjacency with three region ids."
     kept, free = _repair(call)

@@ -181,19 +181,19 @@ class Context(agent_graph.AgentContext):
 
     @property
     def plans(self) -> bool:
-        """True if it keeps a plan."""
+        """True if the navigator keeps a plan."""
         own = self.memory == "map" and self.prompts == "navloom"
         return own if self.plan is None else self.plan
 
     @property
     def keeps_thoughts(self) -> bool:
-        """True if its history shows its reasoning."""
+        """True if the navigator's history shows its reasoning."""
         own = self.cot and self.prompts == "navloom"
         return own if self.scratchpad is None else self.scratchpad
 
     @property
     def needs_goals(self) -> bool:
-        """True if some part of it reads the ground truth."""
+        """True if some part of the navigator reads the ground truth."""
         return self.dialogue or self.oracle != "off"
 
 

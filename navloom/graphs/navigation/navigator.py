@@ -303,7 +303,7 @@ def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def observe(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Look, update the memory and list the options; end where there are none."""
+    """Look, update the memory and list the options, else end; return the state update."""
     context, walker, seen = runtime.context, get_agent_handle(runtime), state.get("seen", {})
     if context.motion == "continuous":
         return begin_step(state, walker, context.max_steps)
@@ -334,7 +334,7 @@ def observe(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 async def think(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Ask the model, or the person in its place."""
+    """Ask the model, or the person in its place, and return the state update."""
     if runtime.context.person is not None:
         return await human_reply(state, runtime)
     talk: list[AnyMessage] = []
@@ -343,7 +343,7 @@ async def think(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def _prepared(state: State, runtime: Runtime[Context], talk: list[AnyMessage]) -> Asked:
-    """Prepare the model's call, and append the step's exchange so far to ``talk``."""
+    """Return the model's prepared call, and append the step's exchange so far to ``talk``."""
     context, draft, walker = runtime.context, _draft(state), get_agent_handle(runtime)
     shown = step_images(state, context, walker)
     talk += state["messages"] or _opening(state, draft, context, walker, len(shown))
@@ -409,7 +409,7 @@ def act(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def reflect(state: State) -> dict[str, Any]:
-    """Take the choice back and ask for another, as the reflection says revise."""
+    """Return the update that revokes the choice and asks for another, after a reflection."""
     draft, conversation = _draft(state), state["messages"]
     reply = conversation[-1]
     assert isinstance(reply, AIMessage)  # noqa: S101  only act leads here
@@ -419,7 +419,7 @@ def reflect(state: State) -> dict[str, Any]:
 
 
 def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Carry the action out: stop, go one hop, or jump back."""
+    """Stop, go one hop or jump back, as the action says, and return the state update."""
     context, walker, draft = runtime.context, get_agent_handle(runtime), _draft(state)
     if draft.action.kind == "stop":
         walker.stop(state)
@@ -470,7 +470,7 @@ def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def finish(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Put the result together."""
+    """Return the update with the episode's status and result."""
     ending = state["ending"] or "stop"
     context = runtime.context
     record = load_prompt(PROMPTS[context.prompts]).record

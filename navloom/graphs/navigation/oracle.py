@@ -162,7 +162,7 @@ class Context(agent_graph.AgentContext):
 
 
 def prompt(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Decide whether to speak, collect the facts, and render the prompt."""
+    """Decide whether to speak, collect the facts, render the prompt, and return the update."""
     context = runtime.context
     begun: dict[str, Any] = {"messages": [], "faults": Overwrite([]), "advice": None}
     begun |= {"status": "ok", "reason": None, "message": None}
@@ -268,9 +268,9 @@ def question(state: State, context: Context) -> ModelQuestion:
 
 
 def finish(state: State) -> dict[str, Any]:
-    """Put the result together; failed where a question got no answer, or the model gave no words.
+    """Return the update with the result; failed where a question got no answer or no words.
 
-    Its keys: ``trigger`` and ``question``, ``answer`` (None where there is none), ``leaked``,
+    Keys of the result: ``trigger``, ``question``, ``answer`` (None without an answer), ``leaked``,
     ``told`` (what it gives away, :mod:`navloom.tools.navigation.disclosures`), ``faults``,
     ``facts``, ``turns`` (questions of the thread so far), ``leaks`` (how many of those leaked)
     and ``prompt``.

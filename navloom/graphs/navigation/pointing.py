@@ -124,9 +124,9 @@ def read_object_id(text: str, ids: Sequence[str]) -> str:
 
 
 def finish(state: State) -> State:
-    """Put the result together; always ``ok``, since naming no object is a finding.
+    """Return the update with the result; always ``ok``, since naming no object is a finding.
 
-    Its keys: ``object`` (the id, or None), ``offered`` (id -> name), ``faults`` and ``prompt``.
+    Result keys: ``object`` (the id, or None), ``offered`` (id -> name), ``faults``, ``prompt``.
     """
     result = {
         "object": state.get("pointed"),

@@ -254,7 +254,7 @@ def render_prompt(
     shortest: str | None,
     showing: int,
 ) -> RenderedPrompt:
-    """Fill the navigator's prompt.
+    """Return the navigator's prompt with its variables filled in.
 
     Args:
         state: the navigator's.

@@ -68,7 +68,7 @@ def begin_step(state: Mapping[str, Any], walker: AgentHandle, max_steps: int) ->
 
 
 async def drive(state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, Any]:
-    """Drive as the keys say for a few poses, or until another viewpoint or the end is reached."""
+    """Drive as keys say: some poses, or to another viewpoint or the end. Return the update."""
     person = runtime.context.person
     burst = await run_off_loop(_Burst, state, await run_off_loop(get_agent_handle, runtime))
     while not burst.over:

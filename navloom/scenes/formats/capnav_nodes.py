@@ -117,7 +117,7 @@ def _own_things(scene: Scene, region: Region, alike: list[Region]) -> list[str]:
 
 
 def _apart(names: Mapping[str, str]) -> dict[str, str]:
-    """Blank out names that are part of another name, so that they are replaced."""
+    """Return names, blank if they are part of another name, so that they are replaced."""
     padded = {key: f" {name.casefold()} " for key, name in names.items()}
     return {
         key: ""
@@ -128,7 +128,7 @@ def _apart(names: Mapping[str, str]) -> dict[str, str]:
 
 
 def _without_gaps(names: Mapping[str, str], labels: Mapping[str, str]) -> dict[str, str]:
-    """Give numbered names to rooms without a name."""
+    """Return names in which rooms without a name have a numbered one."""
     made = dict(names)
     for key, name in names.items():
         if name:

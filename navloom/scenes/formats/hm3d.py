@@ -42,7 +42,7 @@ _MOST_NAMES = 20
 
 
 def unlisted_note(names: Iterable[str]) -> Iterator[str]:
-    """Yield a note on item names that the lexicon does not know; nothing if it knows all."""
+    """Yield a note on item names that the lexicon does not know; nothing if all are known."""
     strange = count_unlisted(names)
     if strange:
         shown = [f"{prompt_name(name)} ({n})" for name, n in strange.most_common(_MOST_NAMES)]
@@ -173,7 +173,7 @@ def list_ids(folder: Path) -> list[str]:
 
 
 def whole_id(name: str, ids: Sequence[str]) -> str:
-    """Return the full id for one given without its number (``TEEsavR23oF``), if it is unique."""
+    """Return the full id of a home given without its number (``TEEsavR23oF``), if unique."""
     held = [each for each in ids if re.fullmatch(r"\d+-" + re.escape(name), each)]
     return held[0] if len(held) == 1 and name not in ids else name
 

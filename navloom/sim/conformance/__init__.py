@@ -135,7 +135,7 @@ CHECKS: dict[str, Check] = {
 
 
 def run_suite(make: Make, scene: Scene) -> list[CheckResult]:
-    """Run the whole suite.
+    """Run the whole suite and return the result of each check.
 
     Args:
         make: creates a simulator of a scene; called anew by every check.
@@ -148,7 +148,7 @@ def run_suite(make: Make, scene: Scene) -> list[CheckResult]:
 
 
 def run_check(name: str, make: Make, scene: Scene) -> CheckResult:
-    """Run one check; any exception of the backend is a failure with its reason.
+    """Run one check and return its result; any exception of the backend is a failure.
 
     Args:
         name: one of ``CHECKS``.

@@ -95,7 +95,7 @@ def reset_at(
     *,
     agent: str = "robot",
 ) -> Observation:
-    """Reset the simulator with one agent on a viewpoint."""
+    """Reset the simulator with one agent on a viewpoint, and return its observation."""
     pose = Pose((0.0, 0.0, 0.0), heading, 0.0, viewpoint)
     return simulator.reset({agent: (pose, DEFAULT_BODY)}, seed=seed)[agent]
 
@@ -106,7 +106,7 @@ def step_agent(simulator: Simulator, action: Action, *, agent: str = "robot") ->
 
 
 def reset_two(bench: Testbed, simulator: Simulator) -> dict[str, Observation]:
-    """Reset the simulator with two agents, ``one`` and ``two``, on one viewpoint."""
+    """Reset with two agents, ``one`` and ``two``, on one viewpoint; return the observations."""
     pose = Pose((0.0, 0.0, 0.0), 0.0, 0.0, bench.start)
     return dict(simulator.reset(dict.fromkeys(("one", "two"), (pose, DEFAULT_BODY))))
 

@@ -30,7 +30,7 @@ _STRAIGHT = math.radians(40)
 
 
 def path_to(now: RobotContext, place: Place) -> list[str]:
-    """Return the path to a place, without the robot's own viewpoint; empty if it is there."""
+    """Return the path to a place, without the robot's own viewpoint; empty if it stands there."""
     assert place.viewpoint is not None  # noqa: S101  resolve() gives only places with a way
     return (metre_table(now.scene, "3d").path(now.viewpoint, place.viewpoint) or [])[1:]
 

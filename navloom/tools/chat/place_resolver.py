@@ -60,7 +60,7 @@ _IT = re.compile(rf"\b{_BY} (?:that (room|place)|that one|it|that|them|there)\b"
 
 
 def describe_place(scene: Scene, here: str, place: Place) -> str:
-    """Describe what tells a place from others of its name: storey, neighbouring rooms, distance."""
+    """Return what tells a place from others of its name: storey, neighbouring rooms, distance."""
     parts = []
     floor = place_floor(scene, place)
     if floor is not None and floor != floor_number(scene, here):
@@ -183,7 +183,7 @@ def _beside_it(now: RobotContext) -> list[Place]:
 
 
 def lookup_places(now: RobotContext, words: str) -> list[Place] | dict[str, Any]:
-    """Return the places of `find_places`, and of a question the candidates that it offers."""
+    """Return the places of `find_places`, or the candidates if it returns a question."""
     found = find_places(now, words)
     if isinstance(found, list) or "which" not in found:
         return found

@@ -63,7 +63,7 @@ class Place:
 
     @property
     def record(self) -> dict[str, Any]:
-        """The part that the graph's state keeps of it."""
+        """The part of a place that the graph's state keeps."""
         return {"kind": self.kind, "id": self.id, "name": self.name}
 
 
@@ -113,7 +113,7 @@ def _rooms(scene: Scene, head: tuple[str, ...]) -> list[Region]:
 
 
 def is_room(scene: Scene, head: tuple[str, ...]) -> bool:
-    """Check whether words name a room of this home."""
+    """Check whether words name a room of the home."""
     return bool(_rooms(scene, head))
 
 
@@ -306,7 +306,7 @@ def _by(scene: Scene, found: list[Place], wish: PlaceQuery) -> list[Place]:
 
 
 def restore_place(scene: Scene, here: str, record: Mapping[str, Any]) -> Place | None:
-    """Restore a place from its record, with its path from here; None where it is gone."""
+    """Return the place of a record, with its path from here; None if the place is gone."""
     if record["kind"] == "spot":
         region = scene.viewpoint_by_id[record["id"]].region
         metres = distances.metre_table(scene, "3d").distance(here, record["id"])
@@ -456,7 +456,7 @@ class RobotContext:
 
     @property
     def viewpoint(self) -> str:
-        """The viewpoint it stands on."""
+        """The viewpoint that the robot stands on."""
         return self.observation.pose.viewpoint or ""
 
     @property

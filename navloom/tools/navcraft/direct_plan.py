@@ -234,7 +234,7 @@ def _plan(
 
 
 def read_steps(texts: Sequence[str], scene: Scene) -> tuple[PlanStep, ...]:
-    """Parse a robot's steps, each with the place where it is done."""
+    """Return a robot's parsed steps, each with the place where the step is done."""
     found, here = list[PlanStep](), None
     for text in texts:
         match = _STEP.fullmatch(text.strip())

@@ -117,7 +117,7 @@ class RelaySpec:
         return f"Asked of this relay: {'; '.join(parts)}." if parts else ""
 
     def dropped_from(self, wish: RelaySpec) -> list[str]:
-        """Return the names of the properties of another wish that this one drops."""
+        """Return the names of the properties that ``wish`` asks for and this wish drops."""
         return [
             name
             for name in ("type", "faster", "elsewhere")

@@ -173,12 +173,12 @@ class RelayTask:
 
     @property
     def object_anchor(self) -> task_paths.Anchor | None:
-        """Anchor of the object on G+; None if it has none."""
+        """Anchor of the object on G+; None if the object has no anchor."""
         return self.graph.items.get(self.object_item.id)
 
     @property
     def end_anchor(self) -> task_paths.Anchor | None:
-        """Anchor of the end asset on G+; None if it has none."""
+        """Anchor of the end asset on G+; None if the asset has no anchor."""
         return self.graph.items.get(self.end_item.id)
 
     @cached_property

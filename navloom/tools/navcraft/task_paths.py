@@ -435,7 +435,7 @@ def fetch_sentence(obj: str, region: str, asset: str, there: str) -> str:
 
 
 def parse_fetch_asset(sentence: str) -> str | None:
-    """Return the asset that such a sentence names; None if it does not match the template."""
+    """Return the asset that a fetching sentence names; None if it does not match the template."""
     match = _FETCH.fullmatch(sentence)
     return match.group(3) if match else None
 

@@ -286,7 +286,7 @@ def _parts(text: str, codes: _Codes) -> Iterator[tuple[int, int]]:
 
 
 def merge_leaks(text: str, found: Sequence[Leak]) -> list[Leak]:
-    """Sort leaks by position and merge those that overlap."""
+    """Return leaks sorted by position, with overlapping leaks merged."""
     whole: list[Leak] = []
     for leak in sorted(found, key=lambda leak: (leak.start, -leak.end)):
         if whole and leak.start < whole[-1].end:

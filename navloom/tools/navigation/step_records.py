@@ -186,12 +186,12 @@ class NavStep(_Record):
 
     @property
     def move_target(self) -> str | None:
-        """Viewpoint that its move leads to; None if it does not move."""
+        """Viewpoint that the step's move leads to; None if there is no move."""
         return self.action.viewpoint if self.action.kind == "move" else None
 
     @property
     def jumped(self) -> bool:
-        """True if its move leads back over several hops."""
+        """True if the step's move leads back over several hops."""
         there = (o.hops for o in self.options if o.id == self.action.option)
         return self.action.kind == "move" and next(there, 1) > 1
 
@@ -205,7 +205,7 @@ class NavStep(_Record):
         return self.model_copy(update=changes)
 
     def revoke_choice(self) -> NavStep:
-        """Return a copy without its choice, which moves to ``revisions``."""
+        """Return a copy of the step without its choice, which moves to ``revisions``."""
         back = RevokedChoice(action=self.action, reflection=self.reflection, reply=self.reply)
         return self.copy_with(action=NOTHING, revisions=[*self.revisions, back])
 
@@ -276,7 +276,7 @@ class Trajectory:
 
     @cached_property
     def headings(self) -> tuple[float | None, ...]:
-        """Heading in radians as it left each of its viewpoints; None if unknown."""
+        """Headings in radians at which the agent left its viewpoints; None if unknown."""
         return tuple(heading for _, heading in self._stands)
 
     @cached_property

@@ -329,13 +329,13 @@ class Follower:
 
     @property
     def arrived(self) -> bool:
-        """True if it should stop here."""
+        """True if the navigator should stop here."""
         if self.advice.arrived is not None:
             return self.advice.arrived
         return self.steps > 0 and self.stopping > 0
 
     def reason(self, choice: PromptOption) -> str:
-        """Explain in a sentence what supports an option."""
+        """Return a sentence on what supports an option."""
         clauses, k = self.route.clauses, self.at
         shared = sorted(choice.words & self.route.words)
         done = f"About {min(k, len(clauses))} of {len(clauses)} parts of the instruction are done."

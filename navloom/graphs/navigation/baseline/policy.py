@@ -65,7 +65,7 @@ class _Act:
 
 
 def heuristic_navigator(request: PolicyRequest) -> AIMessage:
-    """Follow the shortest path where it is shown, else the instruction.
+    """Return the move along the shortest path where it is shown, else by the instruction.
 
     Raises:
         ModelError: where the prompt has no options that can be read.
@@ -74,7 +74,7 @@ def heuristic_navigator(request: PolicyRequest) -> AIMessage:
 
 
 def no_length_navigator(request: PolicyRequest) -> AIMessage:
-    """Navigate like `heuristic_navigator`, without knowing the length of R2R's paths.
+    """Return a move like `heuristic_navigator`, without knowing the length of R2R's paths.
 
     Raises:
         ModelError: where the prompt has no options that can be read.
@@ -92,7 +92,7 @@ def _by_rules(request: PolicyRequest, weights: FollowerWeights) -> AIMessage:
 
 
 def random_navigator(request: PolicyRequest) -> AIMessage:
-    """Take a random option; the module's docstring says when it stops.
+    """Return a random option; the module's docstring says when this baseline stops.
 
     Raises:
         ModelError: where the prompt has no options that can be read.
@@ -208,7 +208,7 @@ _ASK = re.compile(r"(?:ask\b[: ]*|\?\s*)(.+)", re.IGNORECASE)
 
 
 def ask_person(request: PolicyRequest) -> AIMessage:
-    """Show the prompt's last human message and read a line as the answer.
+    """Show the prompt's last human message, and return a typed line as the answer.
 
     Raises:
         ModelRefusedError: stdin is missing or has ended.
@@ -217,13 +217,13 @@ def ask_person(request: PolicyRequest) -> AIMessage:
 
 
 def pointing_person(request: PolicyRequest) -> AIMessage:
-    """Ask like `ask_person`, for ``which_thing``, and accept a bare id."""
+    """Return a typed answer to ``which_thing``, as `ask_person` does; a bare id is accepted."""
     typed = _typed(request, "ID of the thing> ")
     return AIMessage(typed) if "{" in typed else request.answer({"thing": typed})
 
 
 def walking_person(request: PolicyRequest) -> AIMessage:
-    """Ask like `ask_person`, and accept an option's number, ``stop`` or ``ask QUESTION``."""
+    """Return a typed move: an option's number, ``stop``, ``ask QUESTION`` or a whole answer."""
     typed = _typed(request, "option number, stop, or ask QUESTION> ")
     number, asked = _NUMBER.fullmatch(typed), _ASK.fullmatch(typed)
     tools = "move" in request.tools
@@ -274,7 +274,7 @@ _ASKS_FLOOR = re.compile(r"\b(?:floor|storey|level|stairs|upstairs|downstairs)\b
 
 
 def heuristic_oracle(request: PolicyRequest) -> AIMessage:
-    """Answer a question, then say where the next step or the goal lies and what follows.
+    """Return an answer to a question, then where the next step or goal lies and what follows.
 
     Raises:
         ModelError: where the prompt holds neither facts nor the navigator's view.

@@ -217,7 +217,7 @@ def _links(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def strip_link(text: str) -> str:
-    """Return a description without the door or stairs that it leads to, not yet passed."""
+    """Return an option's description, with the door or stairs that it leads to left out."""
     return _TO_LINK.sub("leads on", text)
 
 
