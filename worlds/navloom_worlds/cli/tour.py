@@ -106,7 +106,7 @@ def _frames(plan: Tour, rate: int, *, words: bool) -> Iterator[U8]:
 
 
 def _said(pixels: U8, moment: Moment) -> U8:
-    """Draw second, room and viewpoint in a band at the foot of a frame."""
+    """Return a frame with second, room and viewpoint written in a band at its foot."""
     import numpy as np
     from PIL import Image, ImageDraw
     from PIL.ImageFont import load_default

@@ -330,7 +330,7 @@ class ReleasedScene:
 
 
 def release_scene(uri: str, folder: Path, wanted: CapnavExportOptions) -> ReleasedScene:
-    """Export one scene, unless it exists as requested.
+    """Export one scene, unless it is exported as requested already; return what was written.
 
     Args:
         uri: a scene with links between its rooms.

@@ -74,13 +74,13 @@ class GlbMaterials:
             self._side = max(1, int(np.ceil(np.sqrt(len(self._plain)))))
 
     def of(self, surface: Surface) -> int:
-        """Return the number of a surface's material."""
+        """Return the number of a surface's material in the GLB."""
         if surface not in self._materials:
             self._materials[surface] = self._made(surface)
         return self._materials[surface]
 
     def place(self, surface: Surface) -> F32 | None:
-        """Return (2,) palette coordinates of a plain surface; None if its vertices have them."""
+        """Return a plain surface's palette coordinates, (2,); None for a textured surface."""
         number = None if surface.texture else self._plain.get(surface.rgb)
         if number is None:
             return None
@@ -129,7 +129,7 @@ class GlbMaterials:
 
 
 def _tinted(pixels: U8, rgb: RGB) -> U8:
-    """Multiply an image by a colour, as linear light."""
+    """Return an image multiplied by a colour, as linear light."""
     if rgb == _WHITE:
         return pixels
     light = srgb_to_linear(np.arange(256) / 255)[:, None] * srgb_to_linear(np.array(rgb))

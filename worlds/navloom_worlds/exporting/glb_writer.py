@@ -85,11 +85,11 @@ class GlbWriter:
         return self._add("textures", {"sampler": samplers.index(sampler), "source": source})
 
     def material(self, **fields: Any) -> int:
-        """Add a material, and return its number."""
+        """Add a material to the file; return the material's number."""
         return self._add("materials", fields)
 
     def node(self, name: str, primitives: list[Primitive]) -> None:
-        """Add a node of the scene with its triangles."""
+        """Add a node to the scene, with the node's triangles."""
         made = [self._primitive(each) for each in primitives]
         mesh = self._add("meshes", {"name": name, "primitives": made})
         self._add("nodes", {"name": name, "mesh": mesh})

@@ -25,7 +25,7 @@ _FRAME = {"up": [0, 1, 0], "front": [0, 0, -1]}
 
 
 def save_habitat_home(scene: Scene, folder: Path) -> Path:
-    """Write one home as a dataset, as :func:`save_habitat` does."""
+    """Write one home as a Habitat dataset, as :func:`save_habitat` does for several."""
     return save_habitat([scene], folder)
 
 

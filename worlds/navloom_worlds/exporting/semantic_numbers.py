@@ -215,7 +215,7 @@ def face_numbers(scene: Scene) -> I32:
 
 
 def region_numbers(scene: Scene) -> dict[str, int]:
-    """Return the number of each region: the one in its id if it is valid, else a free one."""
+    """Return each region's number: the number in its id if valid, else an unused number."""
     numbers: dict[str, int] = {}
     rest = []
     for region in scene.regions:

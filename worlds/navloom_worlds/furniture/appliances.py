@@ -14,7 +14,7 @@ from navloom_worlds.geometry.solids import Part, quad
 
 
 def feet(across: float, deep: float, high: float, thick: float, tone: str = "black") -> Stroke:
-    """Return a stroke, that is a function that takes a pen and returns parts, of four feet.
+    """Return a function that takes a pen and returns the parts of four feet.
 
     Args:
         across: total inset from the item's width in metres, half of it on each side.
@@ -32,7 +32,7 @@ def feet(across: float, deep: float, high: float, thick: float, tone: str = "bla
 
 
 def pull(x: str, low: str, high: str, z: str, tone: str) -> Strokes:
-    """Return strokes of a long upright handle before a front at z."""
+    """Return functions that draw a long upright handle before a front at z."""
     return (
         rod(f"{x},{low},{z}-.03 {x},{high},{z}-.03", 0.02, tone, 6),
         block(f"{x}-.008,{low}+.02,{z}-.03 {x}+.008,{low}+.035,{z}", tone),
@@ -43,7 +43,7 @@ def pull(x: str, low: str, high: str, z: str, tone: str) -> Strokes:
 def drawers(
     x: str, heights: str, z: str, tone: str = "own~.1", *, knobs: bool = False, pulled: float = 0.0
 ) -> Stroke:
-    """Return a stroke of stacked drawers between two x, at heights, with their faces at z.
+    """Return a function that draws stacked drawers between two x, with their faces at z.
 
     If the item is open, the uppermost is pulled out by a share of the depth.
     """
@@ -69,7 +69,7 @@ def shut(
     framed: bool = False,
     knobs: bool = False,
 ) -> Stroke:
-    """Return a stroke of a closed furniture door between two corners (x, y), its face at z."""
+    """Return a function that draws a closed furniture door between two corners (x, y)."""
 
     def draw(pen: SketchPen) -> Iterator[Part]:
         low, high = ((x, y) for x, y in pen.put(corners, "xy"))
@@ -80,7 +80,7 @@ def shut(
 
 
 def shell(low: float, back: str, board: float = 0.03, front: float = 0.04) -> Stroke:
-    """Return a stroke of a carcass without fronts, set back from the front by metres."""
+    """Return a function that draws a carcass without fronts, set back from the front by metres."""
 
     def draw(pen: SketchPen) -> list[Part]:
         w, h, d = pen.size
@@ -91,7 +91,7 @@ def shell(low: float, back: str, board: float = 0.03, front: float = 0.04) -> St
 
 
 def _screen(x: str, low: str, high: str, z: str, shown: str) -> Stroke:
-    """Return a stroke of a flat screen that faces -z, dark if it is off."""
+    """Return a function that draws a flat screen that faces -z, dark if it is off."""
 
     def draw(pen: SketchPen) -> list[Part]:
         (a, y0, near), (b, y1, _) = pen.put(f"1-{x},{low},{z} -1+{x},{high},{z}")
@@ -121,7 +121,7 @@ def _tv(pen: SketchPen) -> list[Part]:
 
 
 def _oven(low: str, high: str) -> Strokes:
-    """Return strokes of an oven's door with a dark window and a bar across it."""
+    """Return functions that draw an oven's door with a dark window and a bar across it."""
     return (
         block(f"-1+.004,{low},-1+.035 1-.004,{high},-1+.051"),
         block(f"-1+.07,{low}+.05,-1+.031 1-.07,{high}-.11,-1+.035", "on?ember:dark_glass"),
@@ -131,7 +131,7 @@ def _oven(low: str, high: str) -> Strokes:
 
 
 def _panel(low: str, high: str) -> Strokes:
-    """Return strokes of an oven's two knobs and its clock."""
+    """Return functions that draw an oven's two knobs and its clock."""
     return (
         block(f"-1+.004,{low},-1+.035 1-.004,{high},-1+.051", "own*.85"),
         block(f"0-.07,{low}+.028,-1+.032 0+.07,{high}-.028,-1+.035", "on?blue_light:dark_glass"),
@@ -154,7 +154,7 @@ def _tall_oven(pen: SketchPen) -> list[Part]:
 
 
 def _drum(*door: Strokes) -> Strokes:
-    """Return strokes of a washer or dryer: body, panel and round door; if open, its drum."""
+    """Return functions that draw a washer or dryer: body, panel, door and, if open, drum."""
     opened = (
         wheel(f"{_HUB}-.006", ".7", 0.012, "own*.8", sides=28),
         wheel(f"{_HUB}-.01", ".58", 0.012, "black", sides=28),
@@ -177,7 +177,7 @@ def _drum(*door: Strokes) -> Strokes:
 
 
 def _open_body(share: float, inside: str, low: float = 0.06) -> Stroke:
-    """Return a stroke of a body set back, so that its open door stays within the footprint."""
+    """Return a function that draws a body set back, so that its open door is in the footprint."""
 
     def draw(pen: SketchPen) -> list[Part]:
         w, h, d = pen.size
@@ -188,7 +188,7 @@ def _open_body(share: float, inside: str, low: float = 0.06) -> Stroke:
 
 
 def _flake(x: str, y: str, z: str) -> Strokes:
-    """Return strokes of a snowflake, the mark of a freezer."""
+    """Return functions that draw a snowflake, the mark of a freezer."""
     ends = [(0.09 * math.cos(k), 0.09 * math.sin(k)) for k in (0.0, math.pi / 3, -math.pi / 3)]
     return [rod(f"{x}+{-a},{y}+{-b},{z} {x}+{a},{y}+{b},{z}", 0.012, "sky*.8") for a, b in ends]
 
@@ -207,7 +207,7 @@ def _tap(pen: SketchPen) -> list[Part]:
 
 
 def _doors(*leaves: str) -> Strokes:
-    """Return strokes of a fridge's doors, each between two corners (x and y)."""
+    """Return functions that draw a fridge's doors, each between two corners (x and y)."""
     corners = [leaf.split(" ") for leaf in leaves]
     return [
         soft(f"{a}+.003,-1+.04 {b}-.003,-1+.09", 0.012, steps=1)

@@ -120,7 +120,7 @@ def _ladder(pen: SketchPen) -> list[Part]:
 
 
 def _berth(top: float, cover: str) -> Strokes:
-    """Return strokes of one berth: boards, mattress, blanket, pillow and rails."""
+    """Return functions that draw one berth: boards, mattress, blanket, pillow and rails."""
     t = f"{top}"
     return (
         mirror(block(f"1-.03,{t}-.2,-1+.06 1,{t}-.05,1-.06")),

@@ -22,7 +22,7 @@ _INKS = "muted red blue yellow green shell"
 
 
 def pile(layers: int = 0, *tones: str) -> Stroke:
-    """Return a stroke of a pile of folded cloth, folds to the front, with layers by its height."""
+    """Return a function that draws a pile of folded cloth, its number of layers by its height."""
 
     def draw(pen: SketchPen) -> Iterator[Part]:
         _, h, d = pen.size
@@ -40,7 +40,7 @@ def pile(layers: int = 0, *tones: str) -> Stroke:
 
 
 def heap(tone: str = "own", salt: str = "crumple") -> Stroke:
-    """Return a stroke of dropped cloth with ridges and hollows."""
+    """Return a function that draws dropped cloth with ridges and hollows."""
 
     def draw(pen: SketchPen) -> list[Part]:
         rough = np.random.default_rng(item_roll(pen.item, salt)).random((9, 9))
@@ -53,14 +53,14 @@ def heap(tone: str = "own", salt: str = "crumple") -> Stroke:
 
 
 def folded_or(loose: Strokes, *folded: Strokes) -> Strokes:
-    """Return strokes: folded if the item is folded or its shape is unknown, else loose."""
+    """Return a function that draws ``loose`` for an item of a known shape that is not folded."""
     return lambda pen: draw_parts(
         pen, loose if pen.item.shape and "folded" not in pen.item.states else folded
     )
 
 
 def _garment(own: str, *, sleeve: float, buttons: str) -> Strokes:
-    """Return strokes of a garment of height 1, its sleeves reaching down to ``sleeve``."""
+    """Return functions that draw a garment of height 1, its sleeves reaching down to ``sleeve``."""
     torso = "-.12,.98 -.3,.95 -.32,.7 -.33,0 .33,0 .32,.7 .3,.95 .12,.98"
     return (
         cut(torso, -0.5, 0.5, own),
@@ -75,13 +75,13 @@ def _garment(own: str, *, sleeve: float, buttons: str) -> Strokes:
 
 
 def _hooked(*garment: Strokes, deep: float = 1.0) -> Strokes:
-    """Return strokes of a garment on a hanger's hook."""
+    """Return functions that draw a garment on a hanger's hook."""
     hook = [(0, 0.98, 0), (0, 1.03, 0), *arc((0, 1.05, 0), (0.03, 0.03), -1.5, 2.5, n=5)]
     return scaled(f"1,1,{deep}", garment), bar(hook, 0.012, "steel", 4)
 
 
 def _skin(rows: str, x: float) -> Stroke:
-    """Return a stroke of a skin over half rings along z (z, half width, height): a shoe's upper."""
+    """Return a function that draws a shoe's upper over half rings (z, half width, height)."""
     turn = np.linspace(0, math.pi, 7)
     grid = [
         [(x + half * math.cos(a), 0.05 + (high - 0.05) * math.sin(a) ** 0.55, z) for a in turn]
@@ -91,12 +91,12 @@ def _skin(rows: str, x: float) -> Stroke:
 
 
 def _pair(*one: Strokes) -> Strokes:
-    """Return strokes of two mirrored copies, side by side."""
+    """Return functions that draw two mirrored copies, side by side."""
     return mirror(at(".25,0,0", *one))
 
 
 def _sack(rows: str, tone: str = "own") -> Stroke:
-    """Return a stroke of a soft bag over rings (y, half width, half depth), closed at its top."""
+    """Return a function that draws a soft bag over rings (y, half width, half depth)."""
     turn = np.linspace(0, 2 * math.pi, 14, endpoint=False)
     x, z = (np.abs(c) ** 0.55 * np.sign(c) for c in (np.cos(turn), np.sin(turn)))
     grid = [np.stack([x * w, np.full(14, y), z * d], axis=1) for y, w, d in points(rows)]
@@ -107,7 +107,7 @@ def _sack(rows: str, tone: str = "own") -> Stroke:
 
 
 def _volume(cover: str, bands: bool = True) -> Strokes:
-    """Return strokes of an upright book, its spine to the front."""
+    """Return functions that draw an upright book, its spine to the front."""
     spine = (front(1.6, 0.62, 0.8, "brass"), front(1.6, 0.12, 0.15, "brass")) if bands else ()
     return (
         block("-1,0,-1 -.8,1,1", cover),
@@ -119,7 +119,7 @@ def _volume(cover: str, bands: bool = True) -> Strokes:
 
 
 def _lying(cover: str, *on_top: Strokes) -> Strokes:
-    """Return strokes of a book lying flat, its spine on the left as seen from the front."""
+    """Return functions that draw a book lying flat, its spine on the left from the front."""
     return (
         block("-1,0,-1 1,.15,1", cover),
         block("-1,.85,-1 1,.99,1", cover),
@@ -151,7 +151,7 @@ def _books(pen: SketchPen) -> Iterator[Part]:
 
 
 def _art(w: float, d: float, z: float = 0.0) -> Stroke:
-    """Return a stroke of a photograph on top."""
+    """Return a function that draws a photograph on top."""
 
     def draw(pen: SketchPen) -> list[Part]:
         wide, deep = w * pen.size[0], d * pen.size[2]
@@ -162,7 +162,7 @@ def _art(w: float, d: float, z: float = 0.0) -> Stroke:
 
 
 def _sheets(count: int, *on_top: Strokes, tone: str = "own") -> Strokes:
-    """Return strokes of stacked sheets or cases, slightly rotated, with the top one's print."""
+    """Return functions that draw stacked sheets or cases, slightly rotated, the top one printed."""
     layer = block(f"-1,0,-1 1,{0.95 / count},1", tone)
     turns = [0.08 * (k * 2.4 % 2 - 1) * (count > 1) for k in range(count)]
     return [at(f"0,{k / count},0", swing(turn, layer)) for k, turn in enumerate(turns)], on_top
@@ -176,7 +176,7 @@ def _letter(name: str) -> Builder:
 
 
 def _wheels(x: float, y: float, z: str, wide: float, tone: str = "tyre") -> Strokes:
-    """Return strokes of wheels at both sides, at each z."""
+    """Return functions that draw wheels at both sides, at each z."""
     return mirror(
         *(
             at(
@@ -190,7 +190,7 @@ def _wheels(x: float, y: float, z: str, wide: float, tone: str = "tyre") -> Stro
 
 
 def _bear(ears: Strokes, *more: Strokes) -> Strokes:
-    """Return strokes of a sitting stuffed animal."""
+    """Return functions that draw a sitting stuffed animal."""
     limbs = mirror(
         orb(".18,1.55,-.39", ".06,.07,.05", "black", 5, 3),
         ears,

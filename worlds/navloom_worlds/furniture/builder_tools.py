@@ -92,7 +92,7 @@ COLOURS: dict[str, tuple[str, ...]] = {
 
 
 def size_of(item: Item) -> Extents:
-    """Return an item's size along own x, up and own z; it must be known."""
+    """Return an item's size along its own x, up and its own z; the size must be known."""
     if item.size is None:
         raise ValueError(f"{item.id} has no size")
     return item.size
@@ -104,7 +104,7 @@ def item_rng(item: Item) -> Random:
 
 
 def has_state(item: Item, *states: str) -> bool:
-    """Check whether an item is in any of these states."""
+    """Check whether an item is in any of the given states."""
     return any(state in item.states for state in states)
 
 
@@ -164,7 +164,7 @@ def own_surface(
 
 
 def fit_to_size(parts: Iterable[Part], size: Sequence[float], *, long: bool = False) -> list[Part]:
-    """Stretch parts to fill a box of this size, standing on 0.
+    """Return parts stretched to fill a box of a size, with its bottom at y = 0.
 
     Args:
         parts: drawn in any unit.

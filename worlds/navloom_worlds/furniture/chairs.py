@@ -12,7 +12,7 @@ from navloom_worlds.geometry.solids import Part
 
 
 def _stool(count: int) -> Strokes:
-    """Return strokes of splayed legs with rungs between them."""
+    """Return functions that draw splayed legs with rungs between them."""
     start, step = math.pi / 2 + math.pi / count, 2 * math.pi / count
     feet = [(math.cos(start + k * step), math.sin(start + k * step)) for k in range(count)]
     strokes: list[Strokes] = []

@@ -22,7 +22,7 @@ from navloom_worlds.geometry.solids import Part, beam
 
 
 def curtain(item: Item) -> Iterator[Part]:
-    """Build two lengths of pleated cloth on rings from a rod; if open, gathered at both ends."""
+    """Build two lengths of pleated cloth on a rod; those of an open curtain are at its ends."""
     w, h, d = size_of(item)
     look = item_surface(item)
     rod = h - 0.025

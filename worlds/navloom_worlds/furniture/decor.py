@@ -140,7 +140,7 @@ def _needles(pen: SketchPen) -> Iterator[Part]:
 
 
 def _shade(low: float) -> Strokes:
-    """Return strokes of a lampshade from ``low`` to 1, glowing if it is on, and its bulb."""
+    """Return functions that draw a lampshade from ``low`` to 1, glowing if on, and its bulb."""
     tone, mid = _SHADE, (low + 1) / 2
     cones = [
         turned(f"1,{low} {n},1 {float(n) * 0.97},1 .97,{low}", tone, sides=18)
@@ -151,7 +151,7 @@ def _shade(low: float) -> Strokes:
 
 
 def _candle(radius: float, low: float, high: float) -> Strokes:
-    """Return strokes of a candle with its wick, and its flame if it is lit."""
+    """Return functions that draw a candle with its wick, and its flame if it is lit."""
     tall, wide = high - low, radius * 0.16
     return (
         disc(radius, low, high, "cream"),
@@ -195,7 +195,7 @@ def leaves(
     stalks: bool = False,
     tone: str = "own",
 ) -> Stroke:
-    """Return a stroke of leaves around the middle; ranges give start, length and rise."""
+    """Return a function that draws leaves around the middle; ranges give start, length and rise."""
 
     def draw(pen: SketchPen) -> Iterator[Part]:
         dice, green = Random(item_roll(pen.item, "leaves")), pen.tone(tone)
@@ -247,7 +247,7 @@ def _fronds(pen: SketchPen) -> Iterator[Part]:
 
 
 def _blooms(count: int, reach: Range, y: Range, size: float, *, stems: bool = True) -> Stroke:
-    """Return a stroke of flowers with five petals, on stems."""
+    """Return a function that draws flowers with five petals, on stems."""
 
     def draw(pen: SketchPen) -> Iterator[Part]:
         dice = Random(item_roll(pen.item, "blooms"))
@@ -267,7 +267,7 @@ def _blooms(count: int, reach: Range, y: Range, size: float, *, stems: bool = Tr
 
 
 def _potted(high: float, *plant: Strokes, wide: float = 0.62) -> Strokes:
-    """Return strokes of a plant in a pot."""
+    """Return functions that draw a plant in a pot."""
     pot = hollow(
         f"{wide * 0.7},0 {wide},{high * 0.92} {wide * 1.06},{high}",
         "clay|white|dark*2|sand|slate",
@@ -298,7 +298,7 @@ def _rug(item: Item) -> Iterator[Part]:
 
 
 def _pad(puff: float) -> Stroke:
-    """Return a stroke of a pillow; ``puff`` below 1 makes it fuller, above 1 flatter."""
+    """Return a function that draws a pillow; ``puff`` below 1 makes it fuller, above 1 flatter."""
     steps = np.sin(np.linspace(-math.pi / 2, math.pi / 2, 8))
     u, v = np.meshgrid(steps, steps, indexing="ij")
     rise = np.clip((1 - u**4) * (1 - v**4), 0, 1) ** puff

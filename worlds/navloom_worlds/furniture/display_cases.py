@@ -29,7 +29,7 @@ def _china(pen: SketchPen) -> Iterator[Part]:
 
 
 def _framed(x0: str, x1: str, low: str) -> Strokes:
-    """Return strokes of the frame of a glass door."""
+    """Return functions that draw the frame of a glass door."""
     return [
         block(f"{a},-1+.022 {b},-1+.04")
         for a, b in (
@@ -105,7 +105,7 @@ def _bottle(tone: str) -> Strokes:
 
 
 def _levels(count: int, *strokes: Strokes) -> Stroke:
-    """Return a stroke that repeats strokes on each board on which the catalogue places items."""
+    """Return a function that draws strokes on each board on which the catalogue places items."""
 
     def draw(pen: SketchPen) -> list[Part]:
         heights = [max(y, 0.03) for y in board_heights(pen.size[1], count)]
@@ -115,7 +115,7 @@ def _levels(count: int, *strokes: Strokes) -> Stroke:
 
 
 def _chances(step: float, chance: float, *kinds: Strokes) -> Stroke:
-    """Return a stroke of random groups of strokes along the width, some places left empty."""
+    """Return a function that draws random strokes along the width, some places left empty."""
 
     def draw(pen: SketchPen) -> list[Part]:
         dice, room = item_rng(pen.item), pen.size[0] - 0.08
@@ -161,7 +161,7 @@ def _log_end(r: float) -> Stroke:
 
 
 def _shoes(tone: str, tall: float) -> Strokes:
-    """Return strokes of a pair of shoes or boots."""
+    """Return functions that draw a pair of shoes or boots."""
     t = f"0+{tall}"
     side = f"-.8,0+.015 .8,0+.015 .8,{t} .24,{t} .08,0+{min(tall, 0.07)} -.56,0+.05 -.8,0+.035"
     sole = block("0+.008,0,-.8 0+.087,0+.018,.8", "shell*.9")
@@ -169,7 +169,7 @@ def _shoes(tone: str, tall: float) -> Strokes:
 
 
 def _coat(tone: str) -> Strokes:
-    """Return strokes of a coat hanging by its collar."""
+    """Return functions that draw a coat hanging by its collar."""
     return (
         cut("-.17,.9 .17,.9 .47,.84 .53,.5 -.53,.5 -.47,.84", "0-.05", "0+.05", tone),
         mirror(rod(".44,.83,0 .61,.6,0", 0.07, f"{tone}*.9", 6)),

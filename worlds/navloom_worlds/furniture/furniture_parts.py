@@ -32,7 +32,7 @@ AJAR = 1.25
 
 
 def front_face_z(d: float) -> float:
-    """Return z of the face of an item's fronts, such that handles stay within its depth."""
+    """Return z of the face of an item's fronts, such that handles stay within the item's depth."""
     return -d / 2 + HANDLE
 
 

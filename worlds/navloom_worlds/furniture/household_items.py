@@ -32,7 +32,7 @@ VASES = (
 
 
 def _bottle(y: float, neck: float, cap: str = "black|white|red|steel") -> Strokes:
-    """Return strokes of a bottle with a label and a cap."""
+    """Return functions that draw a bottle with a label and a cap."""
     return (
         turned(f"0,0 .94,0 1,.03 1,{y} .85,{y + 0.08} {neck},{y + 0.18} {neck},.91"),
         turned(f"!0,.91 {neck},.91 {neck},1 0,1", cap),
@@ -41,7 +41,7 @@ def _bottle(y: float, neck: float, cap: str = "black|white|red|steel") -> Stroke
 
 
 def tin(label: str, band: str = "cream") -> Strokes:
-    """Return strokes of a can between two rims, with a label and a band."""
+    """Return functions that draw a can between two rims, with a label and a band."""
     return (
         turned("!0,0 .98,0 1,.03 .95,.06 .95,.94 1,.97 .94,1 .9,.96 0,.96", "steel"),
         turned("1,.1 1,.9", label),
@@ -50,14 +50,14 @@ def tin(label: str, band: str = "cream") -> Strokes:
 
 
 def carton() -> Strokes:
-    """Return strokes of a cardboard box with a print on its broad sides."""
+    """Return functions that draw a cardboard box with a print on its broad sides."""
     cover = front(1.92, 0.02, 0.98, "#cover/.75")
     sides = (cover, swing(math.pi, cover))
     return block("-1,0,-1 1,1,1"), sized(lambda w, _, d: w >= d, sides, swing(math.pi / 2, *sides))
 
 
 def kit(low: float, lid: float, inside: Strokes, *shut: Strokes) -> Strokes:
-    """Return strokes of a case with a lid: closed, or open with its lid upright behind it."""
+    """Return functions that draw a case with a lid: closed, or open with its lid upright."""
     body = block(f"-1,0,-1 1,{low},1")
     rim = (
         block(f"-1,0,-1 1,{low},-.9"),
@@ -70,17 +70,17 @@ def kit(low: float, lid: float, inside: Strokes, *shut: Strokes) -> Strokes:
 
 
 def grip(y: float, high: float, tone: str = "black") -> Strokes:
-    """Return strokes of a carrying handle in the middle of a top."""
+    """Return functions that draw a carrying handle in the middle of a top."""
     return bar(f"-.35,{y},0 -.28,{high},0 .28,{high},0 .35,{y},0", 0.07, tone, 5)
 
 
 def _cup_with(*things: Strokes) -> Strokes:
-    """Return strokes of a beaker with items in it."""
+    """Return functions that draw a beaker with items in it."""
     return hollow(".8,0 .95,.03 1,.6", wall=0.1), things
 
 
 def _keys(rows: int, cols: int, tone: str, y: float, w: float, d: float, z: float = 0.0) -> Strokes:
-    """Return strokes of rows of keys on top, over a rectangle of w by d about z."""
+    """Return functions that draw rows of keys on top, over a rectangle of w by d about z."""
     x, step = w / cols, d / rows
     key = top(x * 0.8, step * 0.78, tone, y=y, x=(x - w) / 2, z=z + (step - d) / 2)
     return row(rows, f"0,0,{step}", row(cols, f"{x},0,0", key))
@@ -92,12 +92,12 @@ def _slate(case: str, *on_top: Strokes, r: float = 0.1, long: bool = False) -> B
 
 
 def handled(head: Strokes, size: str = ".26 .22 .16", tone: str = "own", y: float = 0.2) -> Strokes:
-    """Return strokes of a lying tool: a handle from the back, its head in front."""
+    """Return functions that draw a lying tool: a handle from the back, its head in front."""
     return bar(f"0,{y},1 0,{y},.4 0,{y},-.8", size, tone), head
 
 
 def _stick(head: Strokes, tone: str = "wood", low: float = 0.15) -> Strokes:
-    """Return strokes of a standing tool: a stick in the middle of its head."""
+    """Return functions that draw a standing tool: a stick in the middle of its head."""
     return scaled("1,1,2", bar(f"0,{low},0 0,1,0", 0.15, tone)), head
 
 

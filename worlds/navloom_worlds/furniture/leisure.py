@@ -71,7 +71,7 @@ def _glass_all_round(pen: SketchPen) -> Iterator[Part]:
 
 
 def _paint(*strokes: Strokes) -> Stroke:
-    """Return a stroke that draws in the item's colour, or a bright one if it is near white."""
+    """Return a function that draws in the item's colour, or a bright one if it is near white."""
 
     def draw(pen: SketchPen) -> list[Part]:
         rgb = pen.own.rgb
@@ -85,7 +85,7 @@ def _paint(*strokes: Strokes) -> Stroke:
 
 
 def _hole(inset: float, more: float, low: float, high: float, tone: str = "own") -> Stroke:
-    """Return a stroke of a frame, inset from the sides, between two depths below the top."""
+    """Return a function that draws a frame, inset from the sides, between two depths."""
 
     def draw(pen: SketchPen) -> list[Part]:
         w, h, d = (pen.size[0] - 2 * inset, pen.size[1], pen.size[2] - 2 * inset)

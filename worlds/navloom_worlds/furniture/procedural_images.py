@@ -491,7 +491,7 @@ _VARIANTS = 3
 
 
 def item_artwork(item: Item, made: Sequence[Motif], w: float, h: float, tone: str = "") -> Surface:
-    """Return an item's artwork as a surface, of about this width over height."""
+    """Return an item's artwork as a surface, of about the given width over height."""
     wide = min(_WIDTHS, key=lambda each: abs(math.log(each * h / max(w, 1e-6))))
     tone, number = tone or item.colour or "", item_roll(item, "n", _VARIANTS)
     return Surface((1.0, 1.0, 1.0), artwork(pick(item, made, "motif"), tone, wide, number))

@@ -1,8 +1,8 @@
 """Stroke language for items: rows of strokes in any unit, stretched to the item's size.
 
-A sketch has its item's colours and strokes. A stroke draws a few parts. Its numbers are written as
-text (``"0,0 .9,0 1,.03"``) and its surface as a word (:meth:`SketchPen.tone`). Most sketches use x
-and z from -1 to 1 and y from 0 to 1; the front is -z. ``long`` ones are long along z.
+A sketch has its item's colours and strokes. A stroke is a function from a pen to a few parts. Its
+numbers are text (``"0,0 .9,0 1,.03"``), its surface a word (:meth:`SketchPen.tone`). Most sketches
+use x and z from -1 to 1 and y from 0 to 1; the front is -z. ``long`` ones are long along z.
 
 A fixture is drawn in metres and not stretched. Its x and z count half its width and depth, its y
 its height, and a number may add metres (``-1+.03`` is 3 cm inside the left side or the front).
@@ -118,14 +118,14 @@ Strokes = Stroke | Sequence["Strokes"]
 
 
 def draw_parts(pen: SketchPen, strokes: Strokes) -> list[Part]:
-    """Return the parts of strokes and of nested groups of them."""
+    """Return the parts that strokes, and strokes in nested groups, draw."""
     if callable(strokes):
         return list(strokes(pen))
     return [part for each in strokes for part in draw_parts(pen, each)]
 
 
 def parse_colours(words: str) -> list[RGB]:
-    """Return the colours that words name; one word may name several."""
+    """Return the colours that words name; a word may name several colours."""
     return [PALETTE[name].rgb for word in words.split() for name in COLOURS.get(word, (word,))]
 
 
@@ -169,12 +169,12 @@ def state(word: str, yes: Builder, no: Builder) -> Builder:
 
 
 def any_of(*builders: Builder) -> Builder:
-    """Return a builder that chooses one of several, determined by the item."""
+    """Return a builder that uses one of several builders, chosen by the item."""
     return lambda item: pick(item, builders, "kind")(item)
 
 
 def fixture(*strokes: Strokes, along: str = "") -> Builder:
-    """Return a builder in metres; with ``along="x"`` it is turned along its longer side."""
+    """Return a builder in metres; with ``along="x"`` its items are turned along the longer side."""
 
     def build(item: Item) -> list[Part]:
         w, h, d = size_of(item)
@@ -208,7 +208,7 @@ def points(text: str) -> list[tuple[float, ...]]:
 
 
 def turned(profile: str, tone: str = "own", *, lie: str = "", sides: int = 14) -> Stroke:
-    """Return a stroke of a profile turned around y; ``lie`` lays it around x or z.
+    """Return a function that draws a profile turned around y; ``lie`` lays it around x or z.
 
     A profile that begins with ``!`` keeps its edges sharp. With ``lie="z"`` its top is at the
     front.
@@ -228,12 +228,12 @@ def turned(profile: str, tone: str = "own", *, lie: str = "", sides: int = 14) -
 def disc(
     radius: float | str, low: float | str, high: float | str, tone: str = "own", *, sides: int = 14
 ) -> Stroke:
-    """Return a stroke of a closed cylinder around y between two heights."""
+    """Return a function that draws a closed cylinder around y between two heights."""
     return turned(f"!0,{low} {radius},{low} {radius},{high} 0,{high}", tone, sides=sides)
 
 
 def hollow(profile: str, tone: str = "own", *, wall: float = 0.06, sides: int = 16) -> Stroke:
-    """Return a stroke of an open vessel: the outside profile, and an inner one within."""
+    """Return a function that draws an open vessel: the outside profile, and an inner one within."""
     outside = [(r, y) for r, y in points(profile)]
     inside = [(max(r - wall, 0.01), max(y, wall)) for r, y in reversed(outside)]
     path = [(0, 0), *outside, *inside, (0, wall)]
@@ -241,12 +241,12 @@ def hollow(profile: str, tone: str = "own", *, wall: float = 0.06, sides: int = 
 
 
 def block(corners: str, tone: str = "own", sides: str = "bufklr") -> Stroke:
-    """Return a stroke of a box between two corners."""
+    """Return a function that draws a box between two corners."""
     return lambda pen: [solids.box(*pen.ends(corners), pen.tone(tone), sides=sides)]
 
 
 def soft(corners: str, radius: float, tone: str = "own", steps: int = 2) -> Stroke:
-    """Return a stroke of a box with rounded edges between two corners."""
+    """Return a function that draws a box with rounded edges between two corners."""
     return lambda pen: [
         rounded_shapes.rounded_box(*pen.ends(corners), radius, pen.tone(tone), steps=steps)
     ]
@@ -261,7 +261,7 @@ def cut(
     axis: str = "z",
     smooth: bool = False,
 ) -> Stroke:
-    """Return a stroke of an extruded outline; for ``x`` it is (z, y), for ``y`` (x, z)."""
+    """Return a function that draws an outline extruded along ``x`` (as z, y) or ``y`` (as x, z)."""
 
     def draw(pen: SketchPen) -> list[Part]:
         flat = [(a, b) for a, b in pen.put(outline, {"x": "zy", "y": "xz", "z": "xy"}[axis])]
@@ -280,9 +280,9 @@ def oval(rx: float, ry: float = 0.0, x: float = 0.0, y: float = 0.0, n: int = 14
 def slab(
     y0: float, y1: float, tone: str = "own", *, r: float = 0.1, inset: float = 1.0, axis: str = "y"
 ) -> Stroke:
-    """Return a stroke of the item's footprint (``y``) or front (``z``), extruded, corners round.
+    """Return a function that draws the item's footprint (``y``) or front (``z``), extruded.
 
-    The radius is a share of the shorter side, in the item's own proportions.
+    The radius of its round corners is a share of the shorter side, in the item's proportions.
     """
 
     def draw(pen: SketchPen) -> list[Part]:
@@ -305,20 +305,20 @@ def slab(
 
 
 def bar(path: Outline, thick: float | str, tone: str = "own", sides: int = 6) -> Stroke:
-    """Return a stroke of a round bar along points; ``thick`` is its diameter, or one per point."""
+    """Return a function that draws a round bar along points, ``thick`` in diameter."""
     wide = thick if isinstance(thick, float) else [float(t) for t in str(thick).split()]
     return lambda pen: [rounded_shapes.tube(pen.put(path), wide, pen.tone(tone), sides=sides)]
 
 
 def rod(path: str, thick: float, tone: str = "own", sides: int = 4) -> Stroke:
-    """Return a stroke of a straight bar between two points, square if it has four sides."""
+    """Return a function that draws a straight bar between points, square if it has four sides."""
     return lambda pen: [solids.beam(*pen.ends(path), thick, pen.tone(tone), sides=sides)]
 
 
 def wheel(
     at: str, r: float | str, wide: float | str, tone: str = "own", axis: str = "z", sides: int = 16
 ) -> Stroke:
-    """Return a stroke of a closed disc about a point and an axis: wheels, knobs, dials."""
+    """Return a function that draws a closed disc about a point and an axis: a wheel, a knob."""
 
     def draw(pen: SketchPen) -> list[Part]:
         size, look = (pen.length(r), pen.length(wide, axis)), pen.tone(tone)
@@ -336,7 +336,7 @@ def ring(
     around: int = 20,
     sides: int = 5,
 ) -> Stroke:
-    """Return a stroke of a hoop about a point and an axis."""
+    """Return a function that draws a hoop about a point and an axis."""
 
     def draw(pen: SketchPen) -> list[Part]:
         middle, size, look = pen.put(at)[0], pen.length(radius), pen.tone(tone)
@@ -347,19 +347,19 @@ def ring(
 
 
 def ear(x: float, y: float, rx: float, ry: float, thick: float) -> Stroke:
-    """Return a stroke of a cup's handle: an arc at its right."""
+    """Return a function that draws a cup's handle: an arc at its right."""
     return bar(rounded_shapes.arc((x, y, 0), (rx, ry), -1.35, 1.35), thick, sides=5)
 
 
 def loop(
     y: float, rx: float, ry: float, thick: float, tone: str = "own", *, z: float = 0.0, n: int = 8
 ) -> Stroke:
-    """Return a stroke of a handle over the top: half an ellipse from side to side."""
+    """Return a function that draws a handle over the top: half an ellipse from side to side."""
     return bar(rounded_shapes.arc((0, y, z), (rx, ry), 0, math.pi, n=n), thick, tone, 5)
 
 
 def orb(at: str, radii: str | float, tone: str = "own", sides: int = 9, rings: int = 6) -> Stroke:
-    """Return a stroke of an ellipsoid about a point, with one radius or three."""
+    """Return a function that draws an ellipsoid about a point, with one radius or three."""
     return lambda pen: [
         rounded_shapes.ball(
             pen.put(at)[0],
@@ -372,24 +372,24 @@ def orb(at: str, radii: str | float, tone: str = "own", sides: int = 9, rings: i
 
 
 def hoop(y: float, radius: float, thick: float, tone: str = "own", *, sides: int = 16) -> Stroke:
-    """Return a stroke of a ring around y."""
+    """Return a function that draws a ring around y."""
     return ring(f"0,{y},0", radius, thick, tone, "y", sides)
 
 
 def front(
     w: float, low: float, high: float, tone: str, *, x: float = 0.0, z: float = -1.0
 ) -> Stroke:
-    """Return a stroke of a flat panel just before z that shows its whole image."""
+    """Return a function that draws a flat panel just before z that shows its whole image."""
     return lambda pen: [rounded_shapes.front_panel(w, low, high, z - 0.01, pen.tone(tone), x=x)]
 
 
 def top(w: float, d: float, tone: str, *, y: float = 1.0, x: float = 0.0, z: float = 0.0) -> Stroke:
-    """Return a stroke of a flat panel just above y, its image upright from the front."""
+    """Return a function that draws a flat panel just above y, its image upright from the front."""
     return lambda pen: [rounded_shapes.top_panel(w, d, y + 0.004, pen.tone(tone), x=x, z=z)]
 
 
 def dial(radius: float, y: float, tone: str, z: float = -1.0) -> Stroke:
-    """Return a stroke of a round flat panel just before z that shows its whole image."""
+    """Return a function that draws a round flat panel just before z that shows its whole image."""
     sides = 20
     around = np.linspace(0, 2 * math.pi, sides, endpoint=False)
     x, up = np.append(np.cos(around), 0), np.append(np.sin(around), 0)
@@ -403,7 +403,7 @@ def dial(radius: float, y: float, tone: str, z: float = -1.0) -> Stroke:
 
 
 def fill(radius: float, y: float, tone: str) -> Stroke:
-    """Return a stroke of the level of a vessel's content at y."""
+    """Return a function that draws the level of a vessel's content at y."""
     return turned(f"{radius},{y} 0,{y + 0.001}", tone, sides=12)
 
 
@@ -415,17 +415,17 @@ def _each(change: Callable[[Part], Part], strokes: Strokes) -> Stroke:
 
 
 def at(offset: str, *strokes: Strokes) -> Stroke:
-    """Return a stroke that moves strokes."""
+    """Return a function that draws strokes moved by an offset."""
     return lambda pen: [part.moved(*pen.put(offset)[0]) for part in draw_parts(pen, strokes)]
 
 
 def scaled(factors: str, *strokes: Strokes) -> Stroke:
-    """Return a stroke that stretches strokes."""
+    """Return a function that draws strokes stretched by factors."""
     return _each(lambda part: part.scaled(*points(factors)[0]), strokes)
 
 
 def lean(angle: float, *strokes: Strokes, axis: str = "x") -> Stroke:
-    """Return a stroke that tilts strokes about x (or z) by radians.
+    """Return a function that draws strokes tilted about x (or z) by an angle in radians.
 
     A quarter turn about x lays a front on its back.
     """
@@ -433,12 +433,12 @@ def lean(angle: float, *strokes: Strokes, axis: str = "x") -> Stroke:
 
 
 def swing(angle: float, *strokes: Strokes) -> Stroke:
-    """Return a stroke that turns strokes about y by radians."""
+    """Return a function that draws strokes turned about y by an angle in radians."""
     return _each(lambda part: part.turned(angle), strokes)
 
 
 def flip(*strokes: Strokes) -> Stroke:
-    """Return a stroke that mirrors strokes in x."""
+    """Return a function that draws the mirror image of strokes in x."""
 
     def over(part: Part) -> Part:
         flipped = part.vertices * solids.as_f32([-1, 1, 1])
@@ -448,7 +448,7 @@ def flip(*strokes: Strokes) -> Stroke:
 
 
 def mirror(*strokes: Strokes) -> Strokes:
-    """Return strokes together with their mirror images in x."""
+    """Return the given strokes, followed by their mirror images in x."""
     return (*strokes, flip(*strokes))
 
 
@@ -458,7 +458,7 @@ def spin(count: int, *strokes: Strokes, start: float = 0.0) -> Strokes:
 
 
 def row(count: int, step: str, *strokes: Strokes) -> Stroke:
-    """Return a stroke of copies of strokes, each moved by a step from the last."""
+    """Return a function that draws copies of strokes, each moved by a step from the last."""
 
     def draw(pen: SketchPen) -> list[Part]:
         (x, y, z), parts = pen.put(step)[0], draw_parts(pen, strokes)
@@ -468,15 +468,15 @@ def row(count: int, step: str, *strokes: Strokes) -> Stroke:
 
 
 def when(word: str, yes: Strokes, no: Strokes = ()) -> Stroke:
-    """Return a stroke that draws ``yes`` in one of some states (``open|on``), else ``no``."""
+    """Return a function that draws ``yes`` in one of some states (``open|on``), else ``no``."""
     return lambda pen: draw_parts(pen, yes if has_state(pen.item, *word.split("|")) else no)
 
 
 def one_of(*groups: Strokes, salt: str = "kind") -> Stroke:
-    """Return a stroke that draws one of several groups, determined by the item."""
+    """Return a function that draws one of several groups of strokes, chosen by the item."""
     return lambda pen: draw_parts(pen, groups[item_roll(pen.item, salt, len(groups))])
 
 
 def sized(test: Callable[[float, float, float], bool], yes: Strokes, no: Strokes = ()) -> Stroke:
-    """Return a stroke that chooses by the item's width, height and depth in the sketch."""
+    """Return a function that draws ``yes`` if the item's size passes a test, else ``no``."""
     return lambda pen: draw_parts(pen, yes if test(*pen.size) else no)

@@ -17,7 +17,7 @@ def _glass(pen: SketchPen) -> bool:
 
 
 def _on_legs(thick: float, top: float, inset: float = 0.04) -> Stroke:
-    """Return a stroke of a top on four legs; a glass top is thin, on steel."""
+    """Return a function that draws a top on four legs; a glass top is thin, on steel."""
 
     def draw(pen: SketchPen) -> list[Part]:
         (w, h, d), under = pen.size, pen.tone("steel" if _glass(pen) else "own")
@@ -53,18 +53,18 @@ def _books(pen: SketchPen) -> list[Part]:
 
 
 def _either_side(*strokes: Strokes) -> Stroke:
-    """Return a stroke that draws strokes on one side or mirrored, at random."""
+    """Return a function that draws strokes on one side or mirrored, at random."""
     other = flip(*strokes)
     return lambda pen: draw_parts(pen, strokes if item_rng(pen.item).choice((-1, 1)) > 0 else other)
 
 
 def _either(yes: Strokes, no: Strokes) -> Stroke:
-    """Return a stroke that draws one of two, at random."""
+    """Return a function that draws one of two, at random."""
     return lambda pen: draw_parts(pen, yes if item_rng(pen.item).random() < 0.5 else no)
 
 
 def _dressing(top: str) -> Strokes:
-    """Return strokes of legs and three small drawers under a top."""
+    """Return functions that draw legs and three small drawers under a top."""
     thirds = ("-1+.03 -.333+.01", "-.333+.01 .333-.01", ".333-.01 1-.03")
     feet = [
         rod(f"1-.037,0,{z} 1-.037,{top}-.14,{z}", 0.045, sides=8) for z in ("-1+.037", "1-.037")

@@ -59,7 +59,7 @@ def _tray(pen: SketchPen) -> list[Part]:
 
 
 def _head(wall: str) -> Strokes:
-    """Return strokes of a shower rail with a hand shower, hose, overhead shower and mixer."""
+    """Return functions that draw a shower rail with hand and overhead shower, and a mixer."""
     return at(
         f"0,0,{wall}",
         bar("0,.5,0-.04 0,.93-.05,0-.04 0,.93,0-.1 0,.93,0-.34", 0.024, "chrome"),
@@ -73,7 +73,7 @@ def _head(wall: str) -> Strokes:
 
 
 def _bands(right: str) -> Strokes:
-    """Return strokes of a glass cabin's frosted bands; the clear glass itself is not drawn."""
+    """Return functions that draw a glass cabin's frosted bands; clear glass is not drawn."""
     return row(
         5,
         "0,0+.12,0",

@@ -88,7 +88,7 @@ class Building:
 
     @cached_property
     def solids(self) -> tuple[list[Prism], list[Prism]]:
-        """Solid prisms, and the prisms that are cut out of them."""
+        """Solid prisms of the building, and the prisms that are cut out of the solid ones."""
         solids = [
             Prism(wall_footprint(w), w.bottom, w.bottom + w.height)
             for s in self.storeys

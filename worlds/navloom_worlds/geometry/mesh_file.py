@@ -85,11 +85,11 @@ class SidecarResolver(trimesh.resolvers.Resolver):
         return raw
 
     def write(self, name: str, data: Any) -> None:
-        """Refuse to write."""
+        """Raise NotImplementedError: the files beside a mesh are only read."""
         raise NotImplementedError
 
     def namespaced(self, namespace: str) -> SidecarResolver:
-        """Refuse subfolders as namespaces."""
+        """Raise NotImplementedError: subfolders cannot be used as namespaces."""
         raise NotImplementedError
 
     def keys(self) -> list[str]:

@@ -39,7 +39,7 @@ _TYPES = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "M
 
 @contextmanager
 def one_line_errors(what: str) -> Iterator[None]:
-    """Turn any exception into a one-line SceneError, as libraries fail on broken files in any way.
+    """Return a context manager that turns any exception into a one-line SceneError.
 
     Args:
         what: start of the message: the file and the error.

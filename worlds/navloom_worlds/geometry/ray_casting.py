@@ -178,7 +178,7 @@ class _Boxes:
 
 
 def _missed(hits: RayHits) -> RayHits:
-    """Set the values of rays without a hit to those of :class:`RayHits`."""
+    """Set rays without a hit to the values that :class:`RayHits` names; return the hits."""
     missed = hits.face < 0
     if missed.any():
         hits.distance[missed], hits.face[missed] = NOWHERE, -1

@@ -106,7 +106,7 @@ def make_packets(vertices: F32, faces: I32) -> PacketCaster | None:
 
 
 class PacketCaster:
-    """Packet ray caster on one mesh; made by :func:`make_packets`."""
+    """Packet ray caster on one mesh; create it with :func:`make_packets`."""
 
     def __init__(self, embree: _Embree, vertices: F32, faces: I32) -> None:
         library = embree.library

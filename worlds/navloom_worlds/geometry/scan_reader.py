@@ -400,7 +400,7 @@ class Scan:
 
     @cached_property
     def boxes(self) -> dict[int, Box]:
-        """Box of each object: the source's own, else that of its triangles."""
+        """Box of each object: as given by the source, else around the object's triangles."""
         return self.given or {n: each.box for n, each in self.item_outlines.items()}
 
     @cached_property

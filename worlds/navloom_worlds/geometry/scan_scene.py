@@ -145,7 +145,7 @@ def _without_specks(field: WalkableField, known: I32) -> I32:
 
 
 def _spread(field: WalkableField, known: I32) -> I32:
-    """Give places without a region that of the nearest place on foot that has one."""
+    """Return each place's region; a place without one gets that of the nearest place with one."""
     rows, sides = np.nonzero(field.beside >= 0)
     cols = field.beside[rows, sides]
     given = np.flatnonzero(known >= 0)

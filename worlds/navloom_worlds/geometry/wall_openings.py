@@ -100,7 +100,7 @@ class WallOpening:
         return part.turned(math.atan2(self.along[1], self.along[0])).moved(self.a[0], y, self.a[1])
 
     def strip(self, wider: float = 0.0) -> Polygon:
-        """Return the opening's area in the wall, (x, z), widened at both faces."""
+        """Return the (x, z) area of the opening in its wall, widened at both faces of the wall."""
         return LineString([self.a, self.b]).buffer(self.thick / 2 + wider, cap_style="flat")
 
 

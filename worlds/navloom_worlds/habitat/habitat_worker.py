@@ -46,7 +46,7 @@ class WorkerError(Exception):
 
 
 class Worker:
-    """Open scene, its sensors, and the bodies' navmeshes by file."""
+    """State of a habitat process: open scene, its sensors, and the bodies' navmeshes by file."""
 
     def __init__(self) -> None:
         try:
@@ -59,14 +59,14 @@ class Worker:
         self.meshes: dict[str, Navmesh] = {}
 
     def enter(self, config: str, scene: str, gpu: int, modalities: list[str]) -> dict[str, Any]:
-        """Set the scene; it is opened at the first request that needs it."""
+        """Set the scene and return {}; the first request that needs the scene opens it."""
         self.asked = {"config": config, "scene": scene, "gpu": gpu, "modalities": modalities}
         return {}
 
     def look(
         self, shape: list[Any], position: list[float], heading: float, elevation: float
     ) -> Any:
-        """Render one image: its answer, and its bytes."""
+        """Render one image; return its shape and type, and its pixels."""
         uuid = _uuid(shape)
         if self.simulator is None:
             # Data that the first sensors do not need cannot be loaded later.
@@ -100,7 +100,7 @@ class Worker:
     def navmesh(
         self, file: str, settings: dict[str, Any], floors: list[list[float]]
     ) -> dict[str, Any]:
-        """Load the navmesh of a body from its file, or compute and save it."""
+        """Load the navmesh of a body, or compute and save it; return a record of it."""
         if file in self.meshes:
             return dict(self.meshes[file].said, made=False, why="")
         wanted = self.habitat.NavMeshSettings()
@@ -129,7 +129,7 @@ class Worker:
     def walk(
         self, file: str, start: list[float], way: list[float], slide: bool = True
     ) -> dict[str, Any]:
-        """Move from a position by (x, z) metres, sliding along obstacles."""
+        """Move by (x, z) metres from a position, along obstacles; return the start and the end."""
         mesh = self.meshes[file]
         here = mesh.near(start)
         if here is None:

@@ -149,13 +149,13 @@ class NavmeshMotion:
     def forward(
         self, stand: FloorPose, metres: float, *, slide: bool = True, others: Others = NOBODY
     ) -> MotionResult:
-        """Move straight ahead, or back."""
+        """Move straight ahead, or back; return the motion's result."""
         walk = _NavmeshMove(self, stand, others, slide)
         walk.straight(stand.heading if metres >= 0 else stand.heading + math.pi, abs(metres))
         return walk.moved(_ahead(stand.position, stand.heading, metres))
 
     def turn(self, stand: FloorPose, radians: float, *, others: Others = NOBODY) -> MotionResult:
-        """Turn on the spot, without contacts; along its arc if the body has a turning radius."""
+        """Turn without contacts, on the spot or by the turning radius; return the result."""
         radius = self.body.turning_radius or 0.0
         return self.drive(stand, abs(radians) * radius, radians, 1.0, others=others)
 
@@ -169,7 +169,7 @@ class NavmeshMotion:
         slide: bool = True,
         others: Others = NOBODY,
     ) -> MotionResult:
-        """Move along an arc, in chords."""
+        """Move along an arc, in chords; return the motion's result."""
         metres, angle = forward * seconds, turn * seconds
         walk = _NavmeshMove(self, stand, others, slide)
         free = stand.position
@@ -194,7 +194,7 @@ class NavmeshMotion:
         slide: bool = True,
         others: Others = NOBODY,
     ) -> MotionResult:
-        """Turn to each point and go there; stop at one that it cannot approach within 0.1 m."""
+        """Go to each point, unless one is missed by over 0.1 m; return the motion's result."""
         walk = _NavmeshMove(self, stand, others, slide)
         for point in points:
             x, _, z = walk.position
@@ -209,7 +209,7 @@ class NavmeshMotion:
         return walk.moved(points[-1] if points else stand.position)
 
     def snap_to_floor(self, point: Point3, usual: float) -> Point3:
-        """Move a navmesh position to the true floor height.
+        """Return a navmesh position moved to the true floor height.
 
         Args:
             point: the position, some centimetres above the floor, on stairs more.

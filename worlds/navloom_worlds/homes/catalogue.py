@@ -85,7 +85,7 @@ class _CataloguePart(BaseModel):
 
 
 class ItemFrequency(_CataloguePart):
-    """Frequency of an item: the share of rooms that have it, and its maximum number in a room."""
+    """Frequency of an item: share of rooms with the item, and most in one room."""
 
     share: float = Field(gt=0, le=1)
     most: int = Field(default=1, ge=1, le=40)
@@ -183,7 +183,7 @@ class ItemSpec(_CataloguePart):
 
     @cached_property
     def kind(self) -> ItemKind:
-        """Asset, object or structure, as the lexicon classifies its name."""
+        """Asset, object or structure, as the lexicon classifies the item's name."""
         return self.said_kind or classify(self.titles[0]) or "structure"
 
     @cached_property
@@ -193,12 +193,12 @@ class ItemSpec(_CataloguePart):
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """Names that people use for it; each home uses one of them."""
+        """Names that people use for the item; each home uses one of them."""
         return self.called or (self.name,)
 
     @property
     def carried(self) -> bool:
-        """Return whether people move it."""
+        """Return whether people carry the item around."""
         return self.movable if self.movable is not None else self.kind == "object"
 
 
@@ -247,7 +247,7 @@ class Catalogue:
             self._check(entry)
 
     def entries_for_room(self, keys: tuple[RoomKey, ...]) -> tuple[ItemSpec, ...]:
-        """Return the entries to place in a room of all these keys, the most important first."""
+        """Return the entries to place in a room with all given keys, the most important first."""
         if keys not in self._in_rooms:
             entries = {entry.name: entry for key in keys for entry in self.by_room[key]}
             self._in_rooms[keys] = tuple(sorted(entries.values(), key=lambda each: each.turn))
@@ -256,7 +256,7 @@ class Catalogue:
     def entries_on_holder(
         self, holder: str, keys: tuple[RoomKey, ...]
     ) -> tuple[tuple[ItemSpec, float], ...]:
-        """Return the entries to put on or in a holder in such a room, each with its mean number."""
+        """Return the entries to put on or in a holder, each with its mean number of items."""
         if (holder, keys) not in self._carried:
             shares = [
                 (e, max((e.rooms[key].share for key in keys if key in e.rooms), default=0.0))

@@ -42,7 +42,7 @@ _WET_SILLS = {0: 0.4, 10: 0.12, 15: 0.14, 18: 0.1, 20: 0.1, 30: 0.09, 50: 0.05}
 
 @dataclass
 class DoorwayPlacer:
-    """Placer of a storey's doorways; it adds them one after the other.
+    """Placer of the doorways of one storey, added one after the other.
 
     Attributes:
         walls: of the storey.
@@ -91,7 +91,7 @@ class DoorwayPlacer:
         return any(self._door(dice, wall, cell, None, widths) for wall in order)
 
     def add_fixed(self, wall: WallStretch, lo: int, hi: int, a: int, b: int) -> None:
-        """Add an opening at a given position, as stairs need it."""
+        """Add an opening at a given position, for example at the end of stairs."""
         ends = (wall.spot(lo), wall.spot(hi))
         self._keep(Doorway(a, b, None, ends, 100, _STAIRS_HEAD), wall, lo, hi)
 

@@ -177,7 +177,7 @@ _INSIDE = frozenset({"shelf", "cabinet", "basket", "bowl", "box", "rack", "appli
 
 
 def fill_surfaces(room: RoomState) -> None:
-    """Put objects on and in all furniture of a room that can hold them."""
+    """Put objects on and in all furniture of a room that can hold objects."""
     done = 0
     while done < len(room.placed):
         holder = room.placed[done]
@@ -395,7 +395,7 @@ def _furnished(plan: Floorplan, dice: Rng, who: Household) -> list[tuple[Planned
 def _best(
     plan: Floorplan, room: PlannedRoom, keys: tuple[RoomKey, ...], dice: Rng, household: Household
 ) -> RoomState:
-    """Furnish a room, with new attempts while an essential item (its bed) finds no place."""
+    """Furnish a room, again while an essential item (its bed) has no place; return its state."""
     tried: list[tuple[int, RoomState]] = []
     for i in range(_TRIES):
         drawn = dice.split("room", room.number, i)

@@ -32,7 +32,7 @@ OWN = "NAVLOOM_CATALOGUE"
 
 
 class HomeSpec(BaseModel):
-    """Options of a home; those that are None are drawn from the seed."""
+    """Options of a home; options that are None are drawn from the seed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -42,7 +42,7 @@ _HEAD, _MIDDLE, _END = b'{"sum":"', b'","scene":', b"}"
 
 
 def list_ids(folder: Path) -> list[str]:  # noqa: ARG001 - there is no folder
-    """Return the names of the first homes; their number is unlimited."""
+    """Return the names of the first homes; the number of homes is unlimited."""
     return read_names(FIRST)
 
 

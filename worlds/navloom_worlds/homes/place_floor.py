@@ -52,7 +52,7 @@ def _corner(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
 
 
 def _window(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
-    """Place an item under a window if one is high enough, else against any wall."""
+    """Place an item under a high enough window, else against any wall; return it, or None."""
     lit = [side for side in room.ground.sides if side in room.lit]
     found = _along(room, entry, size, lit, "centre") if lit else None
     return found or _wall(room, entry, size)
@@ -69,7 +69,7 @@ def _along(
     at: int | None = None,
     over: int = 0,
 ) -> PlacedItem | None:
-    """Place an item with its back to one of these walls.
+    """Place an item with its back to one of the given walls; return it, or None.
 
     ``at``: preferred position along the wall. ``over``: mm of wall above the floor that must be
     free of windows as well.
@@ -186,7 +186,7 @@ def _keep_beside(room: RoomState, thing: PlacedItem, u: int) -> None:
 
 
 def _middle(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
-    """Place an item away from walls, as near to the middle of the floor as possible."""
+    """Place an item as near to the middle of the floor as possible; return it, or None."""
     wide, high, deep = size
     x0, z0, x1, z1 = room.ground.bounds
     centre = rect_centre(room.ground.bounds)
@@ -208,7 +208,7 @@ def _middle(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
 
 
 def _floor(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
-    """Place an item anywhere on the floor, mostly near a wall, as if left lying about."""
+    """Place an item on the floor as if left lying, mostly near a wall; return it, or None."""
     if room.dice.chance(0.6):
         return _wall(room, entry, size)
     x0, z0, x1, z1 = room.ground.bounds
@@ -226,7 +226,7 @@ def _floor(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
 
 
 def _beside(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
-    """Place an item to the left or right of its anchor, backs in line."""
+    """Place an item to the left or right of its anchor, backs in line; return it, or None."""
     for anchor in room.all_of(entry.to):
         for u in room.dice.shuffled((-1, 1)):
             gap = entry.gap or 20
@@ -239,7 +239,7 @@ def _beside(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
 
 
 def _front(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
-    """Place an item in front of its anchor, at the catalogue's gap, with the same orientation."""
+    """Place an item in front of its anchor, with the same orientation; return it, or None."""
     for anchor in room.all_of(entry.to):
         if any(thing.entry.name == entry.name and thing.anchor is anchor for thing in room.placed):
             continue
@@ -251,7 +251,7 @@ def _front(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
 
 
 def _facing(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
-    """Place an item against the wall that its anchor faces."""
+    """Place an item against the wall that its anchor faces; return it, or None."""
     for anchor in room.all_of(entry.to):
         x, z = anchor.place(0, -anchor.size[2] // 2)
         opposite = []
@@ -269,7 +269,7 @@ def _facing(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
 
 
 def _askance(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
-    """Place an item against a wall to the side of its anchor, slightly in front of it."""
+    """Place an item at a wall to the side of its anchor, slightly ahead; return it, or None."""
     for anchor in room.all_of(entry.to):
         x, z = anchor.place(0, -_ASIDE)
         beside = [
@@ -285,7 +285,7 @@ def _askance(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
 
 
 def _at(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
-    """Place a seat in front of a desk, facing it, pulled out slightly."""
+    """Place a seat in front of a desk, facing it, slightly pulled out; return it, or None."""
     for anchor in room.all_of(entry.to):
         if not any(thing.anchor is anchor and thing.entry.seat for thing in room.placed):
             thing = _drawn_up(room, entry, size, anchor, 0, 0)
@@ -295,7 +295,7 @@ def _at(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
 
 
 def _around(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
-    """Place a seat at the next free position around a table, long sides first."""
+    """Place a seat at the next free position at a table, long sides first; return it, or None."""
     for anchor in room.all_of(entry.to):
         if anchor.entry.seat:
             continue  # seats go beside a sofa, not around it
@@ -320,7 +320,7 @@ def _around(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
 def _drawn_up(
     room: RoomState, entry: ItemSpec, size: Size, anchor: PlacedItem, edge: int, along: int
 ) -> PlacedItem | None:
-    """Place a seat at a position along a table edge (quarter turns from its front), facing it."""
+    """Place a seat at a table edge (in quarter turns), facing the table; return it, or None."""
     tilt, gap = 0, entry.gap + 20
     if room.mess and room.dice.chance(0.3 * room.mess):
         gap += room.dice.whole(0, 120 * room.mess)
@@ -345,7 +345,7 @@ def _by(
     anchor: PlacedItem,
     tilt: int = 0,
 ) -> PlacedItem | None:
-    """Place an item at a position near its anchor, whose own zone may contain it."""
+    """Place an item near its anchor, perhaps in the anchor's zone; return it, or None."""
     near = {anchor.number, anchor.anchor.number if anchor.anchor else anchor.number}
     rect = footprint_rect(*spot, size[0], size[2], quarter, tilt)
     if not room.ground.fits(rect, 0, size[1], near):

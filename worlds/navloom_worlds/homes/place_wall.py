@@ -24,7 +24,7 @@ _NOT_ON_RUGS = frozenset(
 
 
 def _hung(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
-    """Hang an item above its anchor, else anywhere if ``otherwise`` allows it."""
+    """Hang an item above its anchor, or anywhere if ``otherwise`` is set; return it, or None."""
     for anchor in room.all_of(entry.to):
         if not any(thing.anchor is anchor and thing.hung for thing in room.placed):
             wide = anchor.size[0] if entry.match else size[0]
@@ -72,7 +72,7 @@ def _on_wall(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
 
 
 def _above(room: RoomState, entry: ItemSpec, size: Size, anchor: PlacedItem) -> PlacedItem | None:
-    """Hang an item on the wall behind an anchor, centred over it."""
+    """Hang an item on the wall behind an anchor, centred over it; return it, or None."""
     x, z = anchor.place(0, anchor.size[2] // 2)
     for side in room.ground.sides:
         at, across = (x, z) if side.along_x else (z, x)
@@ -107,7 +107,7 @@ def _hang(
 
 
 def _ceiling(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
-    """Hang an item from the ceiling: over a table, else over the middle of the floor."""
+    """Hang an item over a table, else over the middle of the floor; return it, or None."""
     x0, z0, x1, z1 = room.ground.bounds
     bottom = room.ground.ceiling - size[1]
     spots = [(thing.x, thing.z) for thing in room.all_of(entry.to)]
@@ -122,7 +122,7 @@ def _ceiling(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
 
 
 def _curtain(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
-    """Hang a curtain at a window that has none, slightly wider than the window."""
+    """Hang a curtain, wider than the window, at a window without one; return it, or None."""
     taken = {(thing.x, thing.z) for thing in room.by_name.get(entry.name, ())}
     for side, low, high, sill, head in room.windows:
         low, high = max(low - 100, side.low), min(high + 100, side.high)

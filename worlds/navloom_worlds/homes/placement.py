@@ -73,16 +73,16 @@ class PlacedItem:
 
     @property
     def top(self) -> int:
-        """Height of its upper side."""
+        """Height of the item's upper side above the room's floor, in mm."""
         return self.bottom + self.size[1]
 
     @property
     def rect(self) -> Rect:
-        """Axis-aligned bounding rectangle of its footprint."""
+        """Axis-aligned bounding rectangle of the item's footprint."""
         return footprint_rect(self.x, self.z, self.size[0], self.size[2], self.quarter, self.tilt)
 
     def place(self, u: int, w: int) -> tuple[int, int]:
-        """Convert a point of its own frame to (x, z)."""
+        """Convert a point of the item's own frame to (x, z) in the plan."""
         if self.tilt:
             cos, sin = TILTS[abs(self.tilt)]
             sin = sin if self.tilt > 0 else -sin
@@ -91,11 +91,11 @@ class PlacedItem:
         return self.x + dx, self.z + dz
 
     def zone(self, u0: int, w0: int, u1: int, w1: int) -> Rect:
-        """Convert a rectangle of its own frame to an axis-aligned one."""
+        """Convert a rectangle of the item's own frame to an axis-aligned one in the plan."""
         return to_rect((self.place(u0, w0), self.place(u1, w1)))
 
     def before(self, near: int, far: int) -> Rect:
-        """Return the zone in front of it, as wide as the item."""
+        """Return the zone in front of the item, as wide as the item."""
         half, front = self.size[0] // 2, -(self.size[2] // 2)
         return self.zone(-half, front - far, half, front - near)
 
@@ -112,7 +112,7 @@ def footprint_rect(x: int, z: int, wide: int, deep: int, quarter: int, tilt: int
 
 
 class RoomWindow(NamedTuple):
-    """Window as seen from its room: its wall, and its interval along it, mm."""
+    """Window as seen from its room: its wall, and the interval along the wall in mm."""
 
     side: WallSide
     low: int
@@ -179,7 +179,7 @@ class RoomState:
         self.by_name: dict[str, list[PlacedItem]] = {}
 
     def share(self, entry: ItemSpec) -> float:
-        """Return an entry's probability in such a room, by catalogue and style; at most 1."""
+        """Return the probability that the room gets an entry, by catalogue and style; at most 1."""
         name = entry.name
         if name not in self._shares:
             shares = [entry.rooms[key].share for key in self.keys if key in entry.rooms]
@@ -197,7 +197,7 @@ class RoomState:
         return w, h, d
 
     def draw_states(self, entry: ItemSpec) -> tuple[str, ...]:
-        """Sample one state from each set of an entry; an empty name means none."""
+        """Sample one state from each of an entry's sets of states; an empty name means no state."""
         drawn = (self.dice.weighted(each) for each in entry.states)
         return tuple(state for state in drawn if state)
 
@@ -247,5 +247,5 @@ class RoomState:
         self.by_name.setdefault(thing.entry.name, []).append(thing)
 
     def all_of(self, names: Iterable[str]) -> list[PlacedItem]:
-        """Return the items of these names, in the order of the names."""
+        """Return the room's items with the given names, in the order of the names."""
         return [thing for name in names for thing in self.by_name.get(name, ())]

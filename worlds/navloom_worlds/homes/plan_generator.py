@@ -119,7 +119,7 @@ def upper_footprint(
 
 
 def _cut(frame: SpineFrame, way: str, area: float, keep: tuple[Rect, ...]) -> SpineFrame | None:
-    """Cut away everything on one side of a line, so that about the required area is left."""
+    """Return a frame cut off along a line to about the required area; None if none is valid."""
     rects = [*frame.spine, *(bay.whole for bay in frame.bays)]
     axis = 0 if way in "WE" else 1
     first, last = min(r[axis] for r in rects), max(r[axis + 2] for r in rects)
@@ -300,7 +300,7 @@ _LOWER = (0, 0, 20, 50, 120, 150)
 
 
 def add_outdoor_area(dice: Rng, drawn: StoreyDraft, extent: float) -> bool:
-    """Add a balcony, or a patio on the ground, of about this area in m2; False if none fits."""
+    """Add a balcony or patio of about the given area in m2; return False if none fits."""
     kind = "patio" if drawn.storey.floor == 1 else "balcony"
     rank = {kind: i for i, kind in enumerate(_ORDER)}
     places = []
@@ -670,7 +670,7 @@ def _flights(site: _Site, number: Mapping[tuple[int, int], int]) -> Iterator[Sta
 
 
 def _turned(dice: Rng, plan: Floorplan) -> Floorplan:
-    """Mirror and rotate the plan at random, since footprints are all drawn in one orientation."""
+    """Return the plan mirrored and rotated at random; all are drawn in one orientation."""
     swap, flip_x, flip_z = (dice.chance(0.5) for _ in range(3))
 
     def to(spot: Spot) -> Spot:
@@ -681,7 +681,7 @@ def _turned(dice: Rng, plan: Floorplan) -> Floorplan:
 
 
 def transform_plan(plan: Floorplan, to: Callable[[Spot], Spot], mirrored: bool) -> Floorplan:
-    """Apply a coordinate transform to a plan; outlines stay clockwise on the page."""
+    """Return a plan after a coordinate transform; its outlines stay clockwise on the page."""
 
     def outline(spots: tuple[Spot, ...]) -> tuple[Spot, ...]:
         found = tuple(to(spot) for spot in spots)

@@ -51,7 +51,7 @@ class WallStretch:
         return self.plus if self.minus == cell else self.minus
 
     def inward(self, cell: int) -> int:
-        """Return the sign of the direction from the wall into one of its two cells."""
+        """Return the sign of the direction from the wall into one of the cells at its sides."""
         return 1 if self.plus == cell else -1
 
     def spot(self, along: int, across: int = 0) -> Spot:
@@ -143,7 +143,7 @@ def _loop(after: Mapping[Spot, Spot]) -> Outline | None:
 
 
 def inset_outline(outline: Outline, by: int) -> Outline:
-    """Move an outline (clockwise on the page) inwards; outwards if ``by`` is negative."""
+    """Return an outline (clockwise on the page) moved inwards; outwards if ``by`` is negative."""
     ways = [unit_direction(a, b) for a, b in outline_edges(outline)]
     return tuple(
         (x - by * (before[1] + after[1]), z + by * (before[0] + after[0]))

@@ -29,31 +29,31 @@ class Rng:
         self._random = random.Random(int.from_bytes(digest[:8], "big"))
 
     def split(self, *names: str | int) -> Rng:
-        """Return an independent stream; draws from it do not affect this one."""
+        """Return an independent stream; draws from the new stream do not affect this stream."""
         return Rng(*self._names, *names)
 
     def unit(self) -> float:
-        """Sample a number from 0 (included) to 1 (excluded)."""
+        """Return a random number from 0 (included) to 1 (excluded)."""
         return self._random.random()
 
     def whole(self, low: int, high: int) -> int:
-        """Sample an integer from ``low`` to ``high``, both included."""
+        """Return a random integer from ``low`` to ``high``, both included."""
         return low + int(self._random.random() * (high - low + 1))
 
     def between(self, low: float, high: float) -> float:
-        """Sample a number from ``low`` (included) to ``high`` (excluded)."""
+        """Return a random number from ``low`` (included) to ``high`` (excluded)."""
         return low + (high - low) * self._random.random()
 
     def chance(self, share: float) -> bool:
-        """Return True with this probability."""
+        """Return True with the given probability."""
         return self._random.random() < share
 
     def pick(self, choices: Sequence[T]) -> T:
-        """Sample one of the choices, uniformly."""
+        """Return one of the choices, sampled uniformly."""
         return choices[self.whole(0, len(choices) - 1)]
 
     def weighted(self, weights: Mapping[T, float]) -> T:
-        """Sample a key with probability proportional to its weight; uniformly if all are 0."""
+        """Return a key sampled in proportion to its weight; uniformly if all weights are 0."""
         total = fsum(weights.values())
         if total <= 0:
             return self.pick(list(weights))
@@ -65,7 +65,7 @@ class Rng:
         return [each for each, weight in weights.items() if weight > 0][-1]
 
     def shuffled(self, things: Sequence[T]) -> list[T]:
-        """Return a random permutation."""
+        """Return the choices in random order."""
         left = list(things)
         for i in range(len(left) - 1, 0, -1):
             j = self.whole(0, i)

@@ -40,12 +40,12 @@ class RoomGroup:
     # These are read often, and computed once, when all rooms are known.
     @cached_property
     def rooms(self) -> tuple[RoomRequest, ...]:
-        """All its rooms."""
+        """All rooms of the group."""
         return tuple(room for room in (self.host, self.front, self.back) if room is not None)
 
     @cached_property
     def kind(self) -> str:
-        """Kind of its main room."""
+        """Kind of the group's main room."""
         return self.rooms[0].kind
 
     @cached_property
@@ -55,7 +55,7 @@ class RoomGroup:
 
     @cached_property
     def most(self) -> float:
-        """Maximum area in square millimetres before its rooms become halls."""
+        """Maximum area in square millimetres; with more, the group's rooms become halls."""
         return fsum(KINDS[room.kind].most for room in self.rooms) * 1.2e6
 
     @cached_property
@@ -65,7 +65,7 @@ class RoomGroup:
         return (min_cell_side(self.host) if self.host else 0), small
 
     def least(self, depth: int) -> int:
-        """Return the approximate minimum length that it takes in a bay of this depth."""
+        """Return about the least length that the group takes in a bay of the given depth."""
         host, small = self._sides
         if not host or not small:
             return host or small
@@ -74,7 +74,7 @@ class RoomGroup:
         return max(host, small + PASSAGE)
 
     def built(self, dice: Rng, wide: int, deep: int) -> list[Piece] | None:
-        """Divide a stretch ``wide`` by ``deep`` into its rooms; None if they do not fit."""
+        """Return the rooms and rectangles of a ``wide`` by ``deep`` stretch; None if too small."""
         host, small = self.host, self.front or self.back
         pieces: list[Piece] | None
         if host is None or small is None:
@@ -95,7 +95,7 @@ class RoomGroup:
 def _column(
     host: RoomRequest, front: RoomRequest, back: RoomRequest, wide: int, deep: int
 ) -> list[Piece] | None:
-    """Place both small rooms one behind the other, beside the host."""
+    """Return rectangles of two small rooms in line beside their host; None if they do not fit."""
     a, b = gross_area(front), gross_area(back)
     narrowest = max(min_cell_side(front), min_cell_side(back))
     column = max(min(snap_to_grid((a + b) / deep), wide - min_cell_side(host)), narrowest)
@@ -113,7 +113,7 @@ def _column(
 def _cut(
     dice: Rng, host: RoomRequest, small: RoomRequest, wide: int, deep: int, near: bool
 ) -> list[Piece] | None:
-    """Place the small room in a corner of the host, ``near`` the spine or away from it."""
+    """Return rectangles with a small room in its host's corner; None if it does not fit."""
     least, longest, widest = min_cell_side(small), deep - min_cell_side(host), wide - PASSAGE
     if wide - least >= min_cell_side(host):
         longest, widest = max(longest, deep - PASSAGE), wide - min_cell_side(host)
@@ -129,7 +129,7 @@ def _cut(
 
 
 def _beside(host: RoomRequest, small: RoomRequest, wide: int, deep: int) -> list[Piece] | None:
-    """Place the small room beside the host, with the same depth."""
+    """Return rectangles with a small room beside its host, equally deep; None if too small."""
     across = max(snap_to_grid(gross_area(small) / deep), min_cell_side(small))
     if (
         wide - across < min_cell_side(host)
@@ -146,12 +146,12 @@ def min_cell_side(room: RoomRequest) -> int:
 
 
 def gross_area(room: RoomRequest) -> float:
-    """Return the area of a room's cell in square millimetres, half of its walls included."""
+    """Return the area of a room's cell in square millimetres, with half of the walls around it."""
     return room.area * 1.06e6
 
 
 def draw_groups(dice: Rng, rooms: Sequence[RoomRequest], hub: bool) -> list[RoomGroup]:
-    """Group a storey's rooms; the living room is left out if it is the spine."""
+    """Return a storey's rooms, grouped at random; a living room that is the spine is left out."""
     hosts = [r for r in rooms if r.kind not in SMALL and not (hub and r.kind == "living room")]
     units = [RoomGroup(host) for host in hosts]
     beds = sorted((u for u in units if _sleeps(u)), key=lambda u: -_host_area(u))

@@ -195,7 +195,7 @@ def _ill_shaped(unit: RoomGroup, wide: int, depth: int) -> float:
 
 
 def split_widths(slot: BaySlot, units: Sequence[RoomGroup]) -> list[int]:
-    """Return the length of the slot that each group takes, in mm; they sum to the slot's length."""
+    """Return the length in mm of each group's part of a slot; they sum to the slot's length."""
     depth = slot.depth
     least = [unit.least(depth) for unit in units]
     more = [max(unit.area / depth - low, 0.0) for unit, low in zip(units, least, strict=True)]
@@ -349,7 +349,7 @@ def _cut(dice: Rng, slot: BaySlot, units: Sequence[RoomGroup]) -> list[StoreyCel
 
 
 def _ends_taken(slot: BaySlot, units: Sequence[RoomGroup]) -> list[RoomGroup]:
-    """Reorder the groups so that an end with floor behind stairs has a group that can take it."""
+    """Return the groups reordered, so that one that can use floor behind stairs is at that end."""
     order = list(units)
     for end, rest in ((0, slot.before), (len(order) - 1, slot.beyond)):
         able = [i for i, unit in enumerate(order) if fits_behind_stairs(unit)]

@@ -159,7 +159,7 @@ class RoomOccupancy:
         ignore: Collection[int] = (),
         flat: bool = False,
     ) -> list[tuple[int, int]]:
-        """Return the intervals of a wall where an item of this depth and front clearance fits."""
+        """Return the intervals of a wall where an item fits, given its depth and front gap."""
         if not is_rect_inside(self.bounds, side.rect(side.low, side.high, 0, deep + clear)):
             return []
         x0, z0, x1, z1 = side.rect(side.low, side.high, 0, deep)
@@ -218,11 +218,11 @@ class RoomOccupancy:
         return True
 
     def block(self, rect: Rect, bottom: int, top: int) -> None:
-        """Record an item that obstructs nobody, so that its space is taken."""
+        """Record an item that blocks nobody's path, so that its space is taken."""
         self.solids.append(OccupiedBox(*rect, bottom, top))
 
     def keep(self, rect: Rect, owner: int, bottom: int = 0, top: int = HEAD) -> None:
-        """Reserve a zone."""
+        """Reserve a zone that later items have to leave free."""
         self.zones.append(KeepFreeZone(*rect, bottom, top, owner))
 
 

@@ -93,12 +93,12 @@ class Programme:
 
 
 def min_rooms(floors: int) -> int:
-    """Return the minimum number of regions for this number of floors, stairs and halls included."""
+    """Return the least number of regions for a number of floors, stairs and halls included."""
     return {1: 4, 2: 7, 3: 11}[floors]
 
 
 def min_floor_area(rooms: int, floors: int) -> float:
-    """Return the minimum floor area for this number of rooms."""
+    """Return the least floor area for a number of rooms."""
     return max(SMALLEST, _LEAST_EACH * rooms, 36.0 * floors if floors > 1 else 0.0)
 
 
@@ -124,7 +124,7 @@ def draw_extent(dice: Rng, spec: HomeSpec) -> HomeExtent:
 
 
 def draw_programme(dice: Rng, extent: HomeExtent, shape: HallShape) -> Programme:
-    """Sample the rooms of a home of this size and hall shape, and their storeys."""
+    """Return the sampled rooms of a home, by storey, for its size and hall shape."""
     rooms, floors = extent.rooms, extent.floors
     halls = [int(shape != "open")] + [1] * (floors - 1)
     if halls[0] and shape != "central" and rooms >= 14 and dice.chance(0.3):

@@ -48,7 +48,7 @@ class StairSize:
 
 
 def draw_stair_size(dice: Rng, rise: int, shape: Shape) -> StairSize:
-    """Sample the dimensions of stairs of this rise and shape."""
+    """Return sampled dimensions of stairs with a given rise and shape."""
     risers = (rise + _RISER // 2) // _RISER
     width = dice.whole(18, 21) * 50
     going = dice.whole(25, 28) * 10
@@ -208,7 +208,7 @@ def _straight(size: StairSize) -> _Drawn:
 
 
 def transform_flight(flight: StairFlight, to: Callable[[Spot], Spot]) -> StairFlight:
-    """Apply a coordinate transform to a flight: mirror, rotate or shift it."""
+    """Return a flight of stairs after a coordinate transform: mirrored, rotated or shifted."""
 
     def blocks(given: Sequence[_Block]) -> tuple[_Block, ...]:
         return tuple((*to_rect((to((b[0], b[1])), to((b[2], b[3])))), b[4]) for b in given)

@@ -113,7 +113,7 @@ def draw_loops(
     beside: Mapping[int, Sequence[int]],
     ways: Sequence[CellOpening],
 ) -> list[CellOpening]:
-    """Sample further doorways that close loops, each with its frequency in real homes."""
+    """Return sampled doorways that close loops in the graph of rooms, as often as in real homes."""
     have = {frozenset((way.a, way.b)) for way in ways}
     found = []
     for a in sorted(beside):
@@ -339,7 +339,7 @@ def hall_cells(dice: Rng, frame: SpineFrame, halls: int) -> list[StoreyCell]:
 
 
 def draw_storey(storey: PlannedStorey, cells: list[StoreyCell], outer: int) -> StoreyDraft | None:
-    """Convert cells to rooms with outlines and walls; None if they form no simple polygon."""
+    """Return a storey's rooms with outlines and walls; None if a room is no simple polygon."""
     edge = union_outline([rect for cell in cells for rect in cell.rects])
     if edge is None:
         return None

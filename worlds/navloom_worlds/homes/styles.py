@@ -32,7 +32,7 @@ class MaterialLook(BaseModel):
 
 
 class Style(BaseModel):
-    """Interior style: its own looks in place of the common ones, and item frequencies."""
+    """Interior style: materials that replace the common ones, and item frequencies."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -47,18 +47,18 @@ class VerticalCore:
 
     @property
     def rect(self) -> Rect:
-        """Rectangle of its cell."""
+        """Rectangle of the cell that the core takes in its bay."""
         return self.bay.rect(self.lo, 0, self.lo + self.wide, self.deep)
 
     def at(self, floor: int) -> FixedCell | None:
-        """Return its cell on a storey; None if it does not reach it."""
+        """Return the core's cell on a storey; None if the core does not reach that storey."""
         if not self.lower <= floor <= self.upper:
             return None
         kind = "elevator" if self.stairs is None else "stairwell" if floor < self.upper else None
         return FixedCell(kind, self.bay.key, self.lo, self.lo + self.wide, self.deep, self.alone)
 
     def way(self, floor: int) -> tuple[Axis, int, int, int] | None:
-        """Return the interval where its stairs meet the spine: axis, line, start, end."""
+        """Return where the core's stairs meet the spine: axis, line, start, end; else None."""
         if self.stairs is None:
             return None
         axis: Axis = "x" if self.bay.side in "NS" else "z"
@@ -79,7 +79,7 @@ def lift_flight(shaft: VerticalCore, level: int, rise: int) -> StairFlight:
 
 
 def draw_lift(dice: Rng, frame: SpineFrame, floors: int) -> VerticalCore | None:
-    """Sample a lift beside the spine, through all storeys; None if there is no space."""
+    """Return a sampled lift beside the spine, through all storeys; None without space."""
     wide, deep = dice.whole(31, 35) * 50, dice.whole(33, 38) * 50
     places = _places(frame, (), wide, deep)
     if not places:

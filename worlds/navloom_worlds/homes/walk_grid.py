@@ -62,7 +62,7 @@ class WalkGrid:
         return bool(way)
 
     def close(self, rect: Rect, front: Rect | None = None) -> bool:
-        """Close the cells around an item.
+        """Mark the cells around an item as not walkable.
 
         Args:
             rect: its footprint.
@@ -94,7 +94,7 @@ class WalkGrid:
         return True
 
     def keep(self, front: Rect) -> bool:
-        """Reserve an area to stand in; return False if it has no reachable cell."""
+        """Reserve an area to stand in; return False if no cell of the area is reachable."""
         foot = self._mask(front) & self.open
         if foot:
             self._fronts.append(foot)

@@ -122,7 +122,7 @@ def home_figures(scene: Scene, *, tasks: int = 10, seed: int = 0) -> HomeFigures
 
 
 def box_area(room: Region) -> float | None:
-    """Return the area of a room's box, or of its outline's bounding box, in m2; None without."""
+    """Return the area in m2 of a room's box, else of its outline's bounding box; else None."""
     box = _upright(room)
     return None if box is None else box.size[0] * box.size[2]
 
@@ -233,7 +233,7 @@ class FigureComparison:
 
     @property
     def holds(self) -> bool | None:
-        """Return whether the value is within its bounds; None if it has no value."""
+        """Return whether the value is within its bounds; None if there is no value."""
         if self.value is None:
             return None
         low = -math.inf if self.least is None else self.least
@@ -244,7 +244,7 @@ class FigureComparison:
 def compare_homes(
     first: Sequence[HomeFigures], second: Sequence[HomeFigures], *, seed: int = 0
 ) -> list[FigureComparison]:
-    """Compare every statistic of two sets of homes.
+    """Compare two sets of homes; return a comparison for each statistic.
 
     Args:
         first: the homes to evaluate.
@@ -310,7 +310,7 @@ def _summed(counts: Iterable[Mapping[K, float]]) -> dict[K, float]:
 
 
 def type_shares(homes: Sequence[HomeFigures]) -> dict[str, float]:
-    """Return room type -> its share of all rooms of known type."""
+    """Return each room type's share of all rooms whose type is known."""
     found = _summed(home.types for home in homes)
     total = sum(found.values())
     return {kind: count / total for kind, count in found.items()} if total else {}

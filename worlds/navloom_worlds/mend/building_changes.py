@@ -124,12 +124,12 @@ def widen_doorway(scene: Scene, link: Link, width: float) -> Scene:
 
 
 def replace_link(scene: Scene, link: Link, changed: Link) -> tuple[Link, ...]:
-    """Return a scene's links with one replaced."""
+    """Return a scene's links with one link replaced."""
     return tuple(changed if each is link else each for each in scene.links)
 
 
 def max_door_width(scene: Scene, link: Link) -> float:
-    """Return the maximum width of a doorway in its wall, in metres; 0 if it has no jambs."""
+    """Return the greatest width in metres of a doorway in its wall; 0 if it has no jambs."""
     if link.jambs is None:
         return 0.0
     line = _DoorwayLine.of(link.jambs)
@@ -239,7 +239,7 @@ class Ramp:
 
 
 def plan_ramp(scene: Scene, link: Link) -> Ramp:
-    """Plan a ramp over a step: on its lower side, as gentle as the space allows.
+    """Return a ramp over a step: on its lower side, as gentle as the space allows.
 
     Raises:
         SceneError: there is no step, no jambs, no outline, or no space.

@@ -36,7 +36,7 @@ _Price = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 
 
 class ChangeCosts(BaseModel):
-    """Cost of each kind of change; a key that is left out keeps its default."""
+    """Cost of each kind of change; a kind that is left out keeps its default cost."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -115,7 +115,7 @@ class Change:
 
     @property
     def what(self) -> tuple[object, ...]:
-        """Identity: kind and target; two changes of one kind to the same target are equal."""
+        """Identity of the change: equal for two changes of one kind to one target."""
         return (self.kind, self.link, self.item, self.ends)
 
     def record(self) -> dict[str, Any]:
@@ -205,7 +205,7 @@ def total_cost(changes: Sequence[Change]) -> float:
 
 
 def apply_changes(scene: Scene, changes: Sequence[Change]) -> Scene:
-    """Apply changes to a scene without recomputing viewpoints; for driving bodies.
+    """Return a scene with changes, its viewpoints not recomputed; used to drive bodies.
 
     Raises:
         SceneError: a change cannot be applied.
@@ -235,7 +235,7 @@ def _made(scene: Scene, change: Change) -> Scene:
 
 
 def mended_copy(scene: Scene, changes: Sequence[Change], name: str) -> Scene:
-    """Apply changes and recompute viewpoints and edges, as a copy with its own id.
+    """Return a copy of a scene with changes, new viewpoints and edges, and its own id.
 
     Raises:
         SceneError: a change cannot be applied, or parts of the home become unreachable.

@@ -61,12 +61,12 @@ class MendSite:
 
     @property
     def label(self) -> str:
-        """Its numbers as text."""
+        """Numbers of the changes at the place, as text."""
         return ", ".join(map(str, self.numbers))
 
 
 def draw_mend(scene: Scene, found: Mend) -> PlanSheet:
-    """Draw a home before and after a mend, with the body's drives and the changes.
+    """Return a sheet of a home before and after a mend, with the body's drives and the changes.
 
     Args:
         scene: the original home.
@@ -198,7 +198,7 @@ def _close_up(
 
 
 def _measured(link: Link, pen: SvgPen) -> Iterator[SvgNode]:
-    """Draw a line from jamb to jamb with its length."""
+    """Yield the drawing of a line from jamb to jamb with its length."""
     if link.jambs is None or link.width is None:
         return
     a, b = ((x, -z) for x, z in link.jambs)

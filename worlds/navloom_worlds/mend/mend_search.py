@@ -76,7 +76,7 @@ class MendReducer:
     tried: int = 0
 
     def made(self, changes: tuple[Change, ...], after: RouteDrive) -> _Kept:
-        """Return sufficient cheaper changes, and the drive that proves them.
+        """Return cheaper changes that suffice, and the drive that proves them.
 
         Args:
             changes: changes with which the body arrives.
@@ -97,7 +97,7 @@ class MendReducer:
         return found if found.arrived else None
 
     def _pruned(self, changes: tuple[Change, ...], after: RouteDrive) -> _Kept:
-        """Drop unnecessary changes by bisection, the most expensive first."""
+        """Return the changes without unnecessary ones, found by bisection, and their drive."""
         waiting = [sorted(changes, key=lambda each: -each.cost)]
         while waiting and self.tried < _MOST_PRUNED:
             part = waiting.pop(0)
@@ -451,7 +451,7 @@ def _proven(
     needed: tuple[Change, ...],
     costs: ChangeCosts,
 ) -> tuple[tuple[tuple[Change, ...], RouteDrive] | None, int, str]:
-    """Drive, add changes for what was touched, and repeat; then make the result cheaper."""
+    """Drive and add changes for contacts until the body passes; return result, tries and reason."""
     asked = _MendQuestion(scene, body, ends, tuple(path), costs)
     changes, why = asked.ahead(needed), ""
     for tried in range(1, _DRIVES + 1):

@@ -51,7 +51,7 @@ class RouteDrive:
 
 
 def drive_route(scene: Scene, body: Embodiment, start: str, goal: str) -> RouteDrive:
-    """Drive a body from one region to another.
+    """Drive a body from one region to another; return the drive.
 
     Args:
         scene: with geometry.
@@ -75,7 +75,7 @@ def drive_route(scene: Scene, body: Embodiment, start: str, goal: str) -> RouteD
 
 
 def _driven(scene: Scene, body: Embodiment, legs: Sequence[tuple[Point3, Point3]]) -> RouteDrive:
-    """Drive one leg after another, and collect the contacts of all."""
+    """Drive one leg after another; return the drive with the contacts of all legs."""
     paths: list[tuple[Point3, ...]] = []
     touched = dict[str, None]()
     for begin, end in legs:
@@ -109,7 +109,7 @@ def roomiest_point(scene: Scene, field: BodyField, region: str) -> Point3 | None
 def plan_legs(
     scene: Scene, body: Embodiment, field: BodyField, first: Point3, last: Point3
 ) -> list[tuple[Point3, Point3]] | None:
-    """Plan the legs of a drive between lifts, as (start, end); None if there is no path."""
+    """Return the legs (start, end) of a drive between lifts; None if there is no path."""
     graph: nx.Graph[int] = nx.Graph()
     begin, end = (int(field.part[field.at(each)]) for each in (first, last))
     graph.add_nodes_from((begin, end))

@@ -94,7 +94,7 @@ def edit_scene(
 
 
 def name_copy(scene: Scene, changed: Scene, name: str, words: str, told: str) -> Scene:
-    """Give an edited scene its own id, and a last note that lists the edits."""
+    """Return an edited scene with its own id, and a last note that lists the edits."""
     fields = {f: getattr(changed, f) for f in Scene.model_fields}
     notes = (*scene.notes, f"{words}: {told or 'nothing changed'}.")
     return Scene(**{**fields, "id": name, "source": "scene", "notes": notes})
@@ -230,7 +230,7 @@ def _moved(scene: Scene, words: str) -> Scene:
 
 
 def _put(scene: Scene, item: Item, group: set[str], region: Region, support: Item | None) -> Scene:
-    """Place an item, with everything on it, on a region's floor or on another item."""
+    """Return a scene with an item, and all on it, moved to a region's floor or another item."""
     others = [each for each in scene.items if each.id not in group]
     where = f"{item.name} {item.id}: there is no place for it "
     where += f"on {support.name} {support.id}" if support else f"on the floor of {region.id}"
@@ -345,7 +345,7 @@ def _ways(scene: Scene, region: Region) -> list[Polygon]:
 
 
 def rebuild_graph(before: Scene, changed: Scene) -> Scene:
-    """Recompute the graph of an edited scene; without exact geometry, remove what is blocked."""
+    """Return an edited scene with a new graph, or if inexact without what is blocked."""
     built = (before.walls, before.stairs) == (changed.walls, changed.stairs)
     if built and _standing(before) == _standing(changed):
         return changed

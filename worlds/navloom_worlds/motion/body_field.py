@@ -176,7 +176,7 @@ class BodyField:
         return self.position(int(self._tree.query((x, y * _UPRIGHT, z))[1]))
 
     def spot(self, at: Point3) -> Spot:
-        """Return a position as (place, x, z) in cells; place -1 where it cannot stand."""
+        """Return a position as (place, x, z) in cells; place is -1 where the body cannot stand."""
         cell = self.grid.cell
         return (self.at(at), (at[0] - self.grid.x) / cell, (at[2] - self.grid.z) / cell)
 
@@ -326,7 +326,7 @@ def _kept(scene: Scene, body: Embodiment) -> BodyField:
 
 
 def body_cache_key(body: Embodiment) -> str:
-    """Return the body's parameters that determine its field: all but names and speeds, as JSON."""
+    """Return the body parameters that determine a field, as JSON: all but names and speeds."""
     told = body.model_dump_json(exclude={"name", "description", "speed", "turn_speed"})
     return str(told)
 

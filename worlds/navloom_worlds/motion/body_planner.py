@@ -284,7 +284,7 @@ def _begun(mover: Mover, points: Sequence[Point3]) -> list[FloorPose]:
 def _persisted(
     mover: Mover, field: BodyField, points: Sequence[Point3], been: Sequence[FloorPose]
 ) -> DriveResult:
-    """Follow a path; where the body stops, plan again from there, a few times."""
+    """Follow a path, and replan a few times where the body stops; return the drive's result."""
     if not been:
         return DriveResult(False, why="it does not fit where it starts")
     path, met, goal = [been[-1]], list[BodyContact](), points[-1]
@@ -305,7 +305,7 @@ def _persisted(
 def _patient(
     scene: Scene, mover: Mover, field: BodyField, way: Sequence[Point3], been: Sequence[FloorPose]
 ) -> DriveResult:
-    """Follow a path; where the body stops, use recovery moves and go on."""
+    """Follow a path, with recovery moves where the body stops; return the drive's result."""
     if not been:
         return DriveResult(False, why="it does not fit where it starts")
     rooms, goal = clearance_graph(scene, field), way[-1]

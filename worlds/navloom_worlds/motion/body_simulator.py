@@ -173,7 +173,7 @@ class BodyMotion:
         self._go(go, math.hypot(x - start, z - begun))
 
     def put(self, goal: FloorPose | None, asked: FloorPose) -> None:
-        """Place the body at once, with a contact if it does not fit where it was asked to be.
+        """Place the body at once; record a contact if the body does not fit at the asked pose.
 
         Args:
             goal: the free pose nearest to ``asked``; None if there is none, and the body stays.
@@ -190,12 +190,12 @@ class BodyMotion:
         self.touched(Contact(what, metres, point))
 
     def at(self, goal: Point3) -> bool:
-        """Check whether the body is within 0.1 m of the goal and on its storey."""
+        """Check whether the body is within 0.1 m of a goal and on the goal's storey."""
         x, y, z = self.stand.position
         return math.hypot(goal[0] - x, goal[2] - z) <= STANDING_M and abs(goal[1] - y) <= _STOREY_M
 
     def touched(self, contact: Contact) -> None:
-        """Record a contact, added to earlier contacts with the same object."""
+        """Record a contact; contacts with the same object are added up."""
         before = self.contacts.get(contact.what)
         if before is not None:
             contact = replace(before, displacement=before.displacement + contact.displacement)
@@ -481,7 +481,7 @@ class BodySimulator(GraphSimulator, ABC):
     def _motion(
         self, name: str, agent: AgentState, *, forward: float = 0.0, turn: float = 0.0
     ) -> BodyMotion:
-        """Start an action that moves a body.
+        """Return the motion with which an action moves a body, at its start.
 
         Raises:
             SimulatorError: the body cannot move by itself, or stands where it does not fit.
@@ -554,7 +554,7 @@ class BodySimulator(GraphSimulator, ABC):
         )
 
     def _hopped(self, name: str, agent: AgentState, viewpoint: str) -> AgentState:
-        """Carry out a hop by driving, or under telhop by placing the body."""
+        """Hop by driving, or under telhop by placing the body; return the agent's new state."""
         after = self._hop(agent.pose, viewpoint)
         motion = self._motion(name, agent, forward=1.0)
         looking = FloorPose(after.position, heading_to(motion.stand.position, after.position))

@@ -71,7 +71,7 @@ class SlidingMotion:
         return math.hypot(x - self.pose.x, z - self.pose.z)
 
     def moved(self, x: float, z: float) -> MotionResult:
-        """Return the result of the action, where (x, z) is its end without obstacles."""
+        """Return the result of the action; (x, z) is where it would end without obstacles."""
         stand = self.pose.stand
         self._around.ended = stand, self._even
         return MotionResult(
@@ -159,7 +159,7 @@ class SlidingMotion:
     def _piece(
         self, way: tuple[float, float], angle: float | None, far: float
     ) -> tuple[float, _Contact | None]:
-        """Carry out a motion within one tile; in legs if floors of several heights are near.
+        """Move within one tile, in legs on uneven floor; return the share done and any contact.
 
         Args:
             way: as in :meth:`_leg`.
@@ -226,7 +226,7 @@ class SlidingMotion:
     def _leg(
         self, way: tuple[float, float], angle: float | None, under: ObstacleTile, *, level: bool
     ) -> tuple[float, _Contact | None]:
-        """Carry out a short motion: straight by ``way``, or by an angle about the point ``way``.
+        """Move straight by ``way``, or around it; return the share done and any contact.
 
         Args:
             way: displacement (x, z), or the pivot.
@@ -277,7 +277,7 @@ class SlidingMotion:
     def _ended(
         self, pose: BodyPose, share: float, contact: _Contact | None, *, sure: bool
     ) -> tuple[float, _Contact | None]:
-        """End a leg at a pose, or at its start if the body, lifted there, overlaps an obstacle.
+        """End a leg at a pose, or at its start if that overlaps; return its share and contact.
 
         Args:
             pose: pose at which it would end.
@@ -407,13 +407,13 @@ class Mover:
     def settled(
         self, stand: FloorPose, others: Others = NOBODY, reach: float = 1.0
     ) -> FloorPose | None:
-        """Return the nearest stand where the body fits, same heading; None within ``reach``."""
+        """Return the nearest pose, heading kept, where the body fits; None if out of ``reach``."""
         return self._around.settled(stand, others, reach)
 
     def forward(
         self, stand: FloorPose, metres: float, *, slide: bool = True, others: Others = NOBODY
     ) -> MotionResult:
-        """Drive straight ahead, or backwards if ``metres`` is negative.
+        """Drive straight, backwards if ``metres`` is negative; return the motion's result.
 
         Raises:
             SceneError: the body overlaps an obstacle, or ``metres`` is not finite.
@@ -434,7 +434,7 @@ class Mover:
         slide: bool = False,
         others: Others = NOBODY,
     ) -> MotionResult:
-        """Translate along the ground plane without turning, as a slide does.
+        """Translate along the floor without turning, as a slide does; return the result.
 
         Raises:
             SceneError: the body overlaps an obstacle, or a value is not finite.
@@ -446,7 +446,7 @@ class Mover:
         return walk.moved(pose.x + dx, pose.z + dz)
 
     def turn(self, stand: FloorPose, radians: float, *, others: Others = NOBODY) -> MotionResult:
-        """Turn on the spot, or on an arc of ``turning_radius`` if the body has one.
+        """Turn on the spot, or on an arc of ``turning_radius``; return the motion's result.
 
         Raises:
             SceneError: the body overlaps an obstacle, or ``radians`` is not finite.
@@ -467,7 +467,7 @@ class Mover:
         slide: bool = True,
         others: Others = NOBODY,
     ) -> MotionResult:
-        """Drive at a speed and a turn rate for some time, along an arc.
+        """Drive along an arc at a speed and a turn rate; return the motion's result.
 
         Args:
             stand: its stand at the start.
@@ -501,7 +501,7 @@ class Mover:
         slide: bool = True,
         others: Others = NOBODY,
     ) -> MotionResult:
-        """Drive along a path: turn to each point and drive there; a disc need not turn.
+        """Drive to each point of a path, turning first unless a disc; return the result.
 
         It stops if it misses a point by more than 0.1 m.
         """

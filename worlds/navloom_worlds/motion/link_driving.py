@@ -105,7 +105,7 @@ def drive_links(
 
 
 def drive_link(scene: Scene, body: Embodiment, number: int) -> LinkResult | None:
-    """Drive a body through one link; None if the outlines of its regions are unknown.
+    """Drive a body through a link; return the result, or None if its regions have no outlines.
 
     Raises:
         SceneError: the scene has no geometry, or no floor.
@@ -148,7 +148,7 @@ class _Drive:
         return self._said("passed", stands)
 
     def climbed(self) -> LinkResult:
-        """Drive the stairs up and down."""
+        """Drive the link's stairs up and down; return the result."""
         flight = link_stairs(self.mover, self.link)
         if flight is None:
             return self._said("gave up", by="nobody says where the stairs are")
@@ -163,7 +163,7 @@ class _Drive:
         return self._said("passed", (*path, *found.path[::-1]), metres + found.metres)
 
     def through(self) -> LinkResult:
-        """Search paths through the link and drive them."""
+        """Search paths through the link and drive them; return the result."""
         flights = [
             each
             for each in self.mover.scene.stairs
@@ -187,7 +187,7 @@ class _Drive:
     def _sought(
         self, link: Link, flight: RegionCore | None = None, *, climbs: bool = True
     ) -> LinkResult:
-        """Search paths and drive them, first on a coarse grid, then on a finer one."""
+        """Search and drive paths on a coarse grid, then a finer one; return the result."""
         given_up = False
         for fine in (1, 2):
             ground = LinkFreeSpace(self.mover, link, fine=fine, flight=flight, climbs=climbs)

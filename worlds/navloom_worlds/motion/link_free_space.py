@@ -241,7 +241,7 @@ class LinkFreeSpace:
         return shapely.union_all([*self.areas, near])
 
     def inside(self, end: int) -> Bools:
-        """Return (wide, deep) whether each place is in the core of region 0 or 1."""
+        """Return (wide, deep) whether each place is in the core of the region numbered ``end``."""
         near = self.cores[end].near(*self.gap, 1.5 * NEAR)
         i, j = np.rint(self.frame.own(near.places) / self.frame.cell).astype(np.int64).T
         held = (i >= 0) & (j >= 0) & (i < self.frame.wide) & (j < self.frame.deep)
@@ -250,7 +250,7 @@ class LinkFreeSpace:
         return out
 
     def height_at(self, x: float, z: float) -> float:
-        """Return the floor height at a position: that of the nearer region."""
+        """Return the floor height at a position: the floor of the nearer of the two regions."""
         spot = Point(x, z)
         k = int(self.areas[1].distance(spot) < self.areas[0].distance(spot))
         return float(self.ends[k].center[1])
@@ -344,7 +344,7 @@ def _tight_core(
 
 
 def elevator_poses(mover: Mover, link: Link) -> tuple[FloorPose, FloorPose] | None:
-    """Return stands in the cabin below and above, at one position; None if there are none."""
+    """Return poses in the cabin below and above, at one (x, z); None if the body fits nowhere."""
     ends = [mover.scene.region_by_id[each] for each in (link.a, link.b)]
     core = find_region_core(mover, ends[0], (1.0, 0.0))
     middle = np.array([ends[0].center[0], ends[0].center[2]])

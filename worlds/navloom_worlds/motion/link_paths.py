@@ -52,7 +52,7 @@ class BoxSearch:
         return bool(np.isin(rails.part[first], rails.part[last]).any())
 
     def ways(self, _: int) -> list[list[PlannedMotion]]:
-        """Return the path of about the fewest motions; empty if there is none."""
+        """Return the path with about the fewest motions; empty if no path exists."""
         if self._within.is_empty:
             return []
         rails = self._rails(self._ground.shape)

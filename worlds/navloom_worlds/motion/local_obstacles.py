@@ -83,7 +83,7 @@ class ObstacleTile:
     at: tuple[float, float, float]
 
     def under(self, x: float, z: float) -> float | None:
-        """Return the floor height at a position; None if there is none to step to."""
+        """Return the floor height at a position; None if the body can step to no floor there."""
         i, j = self._cell(x, z)
         if not (0 <= i < len(self.heights) and 0 <= j < len(self.heights[0])):
             return None
@@ -172,7 +172,7 @@ class CollisionWorld:
         self._lifted: tuple[BodyPose, tuple[float, bool]] | None = None
 
     def fits(self, stand: FloorPose, others: Others = NOBODY, room: float = -sweep.OVERLAP) -> bool:
-        """Check whether the body has floor under it and this much room around it."""
+        """Check whether the body has floor under it and a margin free around it."""
         pose = self.floor_pose(stand)
         if (
             pose is None
@@ -202,7 +202,7 @@ class CollisionWorld:
     def settled(
         self, stand: FloorPose, others: Others = NOBODY, reach: float = 1.0
     ) -> FloorPose | None:
-        """Return the nearest stand where the body fits, same heading; None within ``reach``."""
+        """Return the nearest pose, heading kept, where the body fits; None if out of ``reach``."""
         x, y, z = stand.position
         for dx, dz in _offsets(reach):
             there = FloorPose((x + dx, y, z + dz), stand.heading)
@@ -212,7 +212,7 @@ class CollisionWorld:
         return None
 
     def floor_pose(self, stand: FloorPose) -> BodyPose | None:
-        """Return the pose on the floor nearest to a stand; None if there is no floor."""
+        """Return the pose on the floor nearest to a given pose; None if there is no floor."""
         x, y, z = stand.position
         floor = self.floors.floor(x, z, y, _REACH)
         return None if floor is None else BodyPose(x, z, stand.heading, floor)

@@ -123,7 +123,7 @@ class ObstacleIndex:
         return found
 
     def over(self, x: float, y: float, z: float) -> tuple[int, float]:
-        """Return the first triangle straight above a point, and its y there; -1 for none."""
+        """Return the first triangle above a point, and the triangle's y there; -1 for none."""
         faces = self.within(x, z, x, z)
         corners = self._corners[faces]
         at = corners[..., [0, 2]] - np.array([x, z])
@@ -164,7 +164,7 @@ class ObstacleIndex:
         return _distinct(ends, owners[of])
 
     def cut(self, faces: I64, low: F64, high: float) -> F64:
-        """Return the ends (n, 4) of such lines, with duplicates."""
+        """Return the ends (n, 4) of triangles' lines in a band of heights, with duplicates."""
         return self._cut(faces, low, high)[0]
 
     def _cut(self, which: I64, low: F64, high: float) -> tuple[F64, I64]:

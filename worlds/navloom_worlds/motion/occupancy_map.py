@@ -63,7 +63,7 @@ class OccupancyMap:
 
     @property
     def apart(self) -> float:
-        """Square metres where the body could stand but that it cannot reach."""
+        """Square metres where the body could stand but that the body cannot reach."""
         return float(np.count_nonzero(self.cells == APART)) * self.resolution**2
 
     @property
@@ -113,7 +113,7 @@ class OccupancyMap:
         return image, told
 
     def picture(self, scene: Scene, *, title: str | None = None, width: float = 8.0) -> PlanSheet:
-        """Draw the map on the plan of its storey, with the names of its rooms.
+        """Return the map drawn on the plan of its storey, with the names of its rooms.
 
         Args:
             scene: the scene of the storey.

@@ -78,7 +78,7 @@ class PathFollower:
 
     @property
     def stuck(self) -> bool:
-        """Return whether the body has come no nearer to its next point for a while."""
+        """Return whether the body has come no nearer to its path's next point for a while."""
         return self._waited >= _STUCK_SECONDS
 
     def go_on(self, seconds: float, others: Others = NOBODY) -> tuple[BodyContact, ...]:
@@ -112,7 +112,7 @@ class PathFollower:
     def _traced(
         self, goal: FloorPose, left: float, others: Others, found: list[BodyContact]
     ) -> float:
-        """Drive straight to a stand, or turn on the spot, and return the seconds spent."""
+        """Drive straight to a pose, or turn on the spot; return the seconds spent."""
         body, far = self.mover.body, _metres(self.stand, goal.position)
         turn = turn_between(self.stand.heading, goal.heading)
         if far <= _AIMED and abs(turn) <= _AIMED:
@@ -136,7 +136,7 @@ class PathFollower:
         return left if stuck or moved.bumps else spent
 
     def back(self, far: float, seconds: float, others: Others = NOBODY) -> tuple[BodyContact, ...]:
-        """Drive straight back, limited by the distance and by speed times seconds."""
+        """Drive straight back, by at most ``far`` metres or the time; return the contacts."""
         self._clock += seconds
         most = min(far, self.mover.body.speed * self.speed * seconds)
         moved = self.mover.forward(self.stand, -most, others=others)

@@ -85,7 +85,7 @@ class GridFrame:
         return out
 
     def place(self, x: float, z: float) -> tuple[int, int]:
-        """Return the grid place nearest to a point; it may be off the grid."""
+        """Return the grid place nearest to a point; the place may be outside the grid."""
         dx, dz = x - self.at[0], z - self.at[1]
         first = dx * self.along[0] + dz * self.along[1]
         second = dx * self.aside[0] + dz * self.aside[1]
@@ -261,7 +261,7 @@ def _rows_of(middle: F64, half: F64, frame: GridFrame) -> tuple[I64, I64]:
 
 
 def expand_ranges(first: I64, last: I64) -> tuple[I64, I64]:
-    """Return the integers from each ``first`` up to its ``last``, with the index of the range."""
+    """Return all integers of ranges ``first`` to ``last``, each with the index of its range."""
     count = np.maximum(last - first, 0)
     which = np.repeat(np.arange(len(count)), count)
     return which, np.arange(len(which)) - np.repeat(np.cumsum(count) - count - first, count)

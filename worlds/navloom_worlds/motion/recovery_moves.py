@@ -35,15 +35,15 @@ _NEAR, _SKIN = 0.15, 0.001
 def recovery_path(
     mover: Mover, path: Sequence[FloorPose], way: Sequence[Point3]
 ) -> list[FloorPose]:
-    """Return the stands of a body that gets past where it stopped.
+    """Return the poses of a body that gets past the obstacle at which it stopped.
 
     Args:
         mover: motion of the body.
-        path: its stands so far, the last where it stopped.
+        path: poses of the body so far, the last where it stopped.
         way: path from there to the goal, on the floor.
 
     Returns:
-        Stands from one of the path on; empty if no path was found, or the body is a disc.
+        Poses from a pose of the path on; empty if no path was found, or the body is a disc.
     """
     if mover.shape.round or len(way) < 2:
         return []
@@ -72,7 +72,7 @@ def _starts(path: Sequence[FloorPose]) -> Iterator[FloorPose]:
 
 
 def _from(mover: Mover, start: FloorPose, on: shapely.Geometry) -> list[FloorPose]:
-    """Return the stands from a start to a line; empty if none is found or it cannot be driven."""
+    """Return the poses from a start to a line; empty if no drivable ones are found."""
     x, y, z = start.position
     square = shapely.box(x - _REACH, z - _REACH, x + _REACH, z + _REACH)
     pad = _REACH + mover.shape.outer + 0.05

@@ -56,7 +56,7 @@ class PlannedMotion:
     heading: float
 
     def drive(self, mover: Mover, stand: FloorPose) -> MotionResult | None:
-        """Drive to the pose from a stand; None if it does not arrive without contact."""
+        """Drive to the pose; return the result, or None if it is not reached without contact."""
         x, y, z = stand.position
         far, round_ = math.hypot(self.x - x, self.z - z), _round(mover)
         if far < 1e-6:

@@ -25,7 +25,7 @@ _NEAR = 2.0
 
 
 def link_stairs(mover: Mover, link: Link) -> Stairs | None:
-    """Return the stairs that belong to a link; None if there are none."""
+    """Return the stairs that belong to a link; None if the link has none."""
     ends = {link.a, link.b}
     return next((each for each in mover.scene.stairs if {each.a, each.b} == ends), None)
 

@@ -97,7 +97,7 @@ def first_contact_in(lines: Any, motion: Any, within: Any) -> Any:
 
 
 def motion_bounds(motion: Any) -> Any:
-    """Return the bounds (least x, z, greatest x, z) of a motion, and its length.
+    """Return the bounds (least x, z, greatest x, z) of a motion, and the motion's length.
 
     The length is that of the points that move farthest.
     """

@@ -73,7 +73,7 @@ class DriveAttempt:
     reason: str = ""
 
     def record(self, scene: Scene) -> dict[str, Any]:
-        """Return it as JSON: ``arrived``, ``planned``, ``driven``, the last pose, ``contacts``."""
+        """Return the attempt as JSON: ``arrived``, ``planned``, ``driven``, pose, ``contacts``."""
         told: dict[str, Any] = {
             "arrived": self.arrived,
             "planned": None if self.planned is None else round(self.planned, 2),
@@ -126,7 +126,7 @@ def no_path_reason(simulator: Simulator, start: Pose, place: Spot, body: Embodim
 
 
 def follow_path(simulator: Simulator, way: Path, agent: str = "robot") -> DriveAttempt:
-    """Move along a path from the agent's pose.
+    """Move along a path from the agent's pose; return the attempt.
 
     Args:
         simulator: any backend; the agent is in it, at the path's start.

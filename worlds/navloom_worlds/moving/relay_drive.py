@@ -117,25 +117,25 @@ class MovingBody:
 
     @property
     def stop(self) -> GoalStop | None:
-        """Current stop; None if it is done or has failed."""
+        """Current stop of the body; None if the body has finished its stops or failed."""
         if self.begun >= len(self.stops) or any(each.reason for each in self.stops):
             return None
         return self.stops[self.begun]
 
     @property
     def waits(self) -> bool:
-        """Return whether the start condition of its next stop is not met yet."""
+        """Return whether the body waits: its next stop's start condition is not met yet."""
         stop = self.stop
         return stop is not None and stop.after is not None and not stop.after()
 
     @property
     def rank(self) -> tuple[bool, bool]:
-        """Priority when one must step aside: whether it moves, and whether it carries an object."""
+        """Priority where bodies meet: whether this body moves, and whether it carries an object."""
         going = self.stop is not None and not self.waits
         return going, going and self.stop is not None and self.stop.carries
 
     def step_aside(self, points: list[Point3]) -> None:
-        """Leave its path; a waiting body has to reach its waiting place again."""
+        """Leave the path; a waiting body has to drive to its waiting place again."""
         if self.waits and self.begun:
             self.begun -= 1
             self.stops[self.begun].arrived = False

@@ -146,7 +146,7 @@ def _light(mesh: SceneMesh, hits: RayHits, camera: Camera, reach: float) -> F32:
 
 
 def _smoothed(tone: F32) -> F32:
-    """Denoise the light: the mean of nearby pixels on the same side of an item.
+    """Return denoised light: the mean of nearby pixels on the same side of an item.
 
     Args:
         tone: (height, width, 5) light, normal, and distance in units that separate two items.
@@ -163,7 +163,7 @@ def _smoothed(tone: F32) -> F32:
 
 
 def draw_catalogue(*, assets: bool, objects: bool, labels: bool) -> tuple[Image.Image, int]:
-    """Draw a contact sheet of the catalogue's assets, objects or both; return it and the count."""
+    """Return an image of the catalogue's assets, objects or both, and the number of items."""
     items = (catalogue_items("asset") if assets else []) + (
         catalogue_items("object") if objects else []
     )
@@ -173,7 +173,7 @@ def draw_catalogue(*, assets: bool, objects: bool, labels: bool) -> tuple[Image.
 def draw_items(
     items: Sequence[Item], *, labels: bool = True, pixels: int = 220, across: int = 10
 ) -> Image.Image:
-    """Draw items in rows, each alone, with their names or numbers below.
+    """Return an image of items in rows, each alone, with their names or numbers below.
 
     Args:
         items: items with sizes, in reading order; at least one.

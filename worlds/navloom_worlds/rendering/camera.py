@@ -57,7 +57,7 @@ class Camera:
     def rays(
         self, aside: tuple[float, float] = (0.0, 0.0), at: I64 | None = None
     ) -> tuple[F32, F32]:
-        """Return origins, (3,) or (n, 3), and directions, (n, 3), of all pixels in rows or of some.
+        """Return origins, (3,) or (n, 3), and directions, (n, 3), of the rays of pixels.
 
         A direction's length is such that distances in units of it are planar depth in metres for a
         pinhole and an orthographic camera, and the range for an equirect one.

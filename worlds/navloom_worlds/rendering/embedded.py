@@ -175,7 +175,7 @@ def _way(scene: Scene, body: Embodiment, at: Point3, goals: Sequence[Point3]) ->
 def _route(
     scene: Scene, body: Embodiment, path: Sequence[FloorPose], goal: Point3
 ) -> MotionResult | None:
-    """Continue a stopped drive along a planned route; None for a disc, or if it fails."""
+    """Continue a stopped drive on a planned route; return its result, or None (also for a disc)."""
     found = None if footprint_of(body).round else drive_to_goal(scene, body, path, goal)
     if found is None or not found.arrived:
         return None

@@ -304,7 +304,7 @@ _KERNEL = (0.5, 1.0, 1.0, 1.0, 0.5)
 
 
 def smooth_light(layout: ChartLayout, light: F32, open_: Bools) -> F32:
-    """Average light over neighbours in the same chart, less across shadow edges."""
+    """Return light averaged over neighbours in the same chart, less across shadow edges."""
     image = np.zeros((layout.high, layout.wide, 3), dtype=np.float32)
     known = layout.spot >= 0
     image[known] = light[: layout.texels]
@@ -384,7 +384,7 @@ def bake_light(facets: Facets) -> LightMap:
 
 
 def _exposed(light: F32, inside: Bools) -> F32:
-    """Tone-map light like a photograph: bright rooms, with much brighter areas compressed."""
+    """Return light tone-mapped as in a photograph: bright rooms, the brightest areas compressed."""
     tone = light @ np.array([0.3, 0.55, 0.15], dtype=np.float32)
     usual = float(np.median(tone[inside])) if inside.any() else 1.0
     scaled = tone * np.float32(0.78 / max(usual, 1e-3))
@@ -423,7 +423,7 @@ def _filled(layout: ChartLayout, light: F32, open_: Bools) -> F32:
 
 
 def _finer(image: F32) -> F32:
-    """Upsample an image by ``FINE`` without steps: averaged twice over a texel."""
+    """Return an image upsampled by ``FINE`` without steps: averaged twice over a texel."""
     fine = image
     for axis in (0, 1):
         fine = np.repeat(fine, FINE, axis=axis)
@@ -433,7 +433,7 @@ def _finer(image: F32) -> F32:
 
 
 def _averaged(image: F32, axis: int) -> F32:
-    """Average over three texels along one axis, the middle one with double weight."""
+    """Return the average over three texels along one axis, the middle one with double weight."""
     total = (np.roll(image, 1, axis) + np.roll(image, -1, axis)) * np.float32(0.25)
     return np.asarray(total + image * np.float32(0.5))
 

@@ -84,7 +84,7 @@ def lay_out_charts(facets: Facets) -> ChartLayout:
 
 
 def _numbered(keys: I64) -> tuple[I32, I32]:
-    """Enumerate distinct rows of integers: the number of each row, and the first row of each."""
+    """Return the number of each row of integers (equal rows share one), and each first row."""
     mixed = np.zeros(len(keys), dtype=np.uint64)
     for column in keys.T:
         mixed = (mixed ^ column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
@@ -145,7 +145,7 @@ def _pieces(facets: Facets, plane: I32) -> I32:
 
 
 def _packed(facets: Facets, plane: I32, first: I32, flat: F32) -> tuple[Bools, F32, I32, int, int]:
-    """Pack charts on shelves: charted faces, their positions, each texel's chart, and the size."""
+    """Pack charts on shelves; return charted faces, positions, each texel's chart, and the size."""
     low = np.full((len(first), 2), np.inf, dtype=np.float32)
     great = -low
     np.minimum.at(low, plane, flat.min(axis=1))

@@ -121,7 +121,7 @@ class BodiesRenderer:
         return np.concatenate([codes, self._bodies.edge_codes + codes.max() + 1])
 
     def frame(self, camera: Camera) -> CameraFrame:
-        """Return the frame of a camera; nothing is rendered before it is read."""
+        """Return the frame of a camera; an image is rendered only when it is read."""
         return CameraFrame(self, camera)
 
     def cast_picture(self, origins: F32, directions: F32, wide: int) -> RayHits:

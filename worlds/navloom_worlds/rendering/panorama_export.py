@@ -313,7 +313,7 @@ def error_line(error: Exception) -> str:
 
 
 def renderer_hash(backend: str) -> str:
-    """Hash the renderer: the sources of our own backend, or another's name and our version.
+    """Return a hash of our renderer's sources; for another backend, its name and our version.
 
     Args:
         backend: its name in the registry.
@@ -340,7 +340,7 @@ _CAMERA = "camera"
 
 @dataclass(frozen=True)
 class RenderBlock:
-    """Unit of work for a process: some viewpoints of one scene."""
+    """Unit of work for one process: some viewpoints of one scene."""
 
     uri: str
     folder: Path

@@ -185,7 +185,7 @@ class Renderer:
         return face_table(self.facets, self.light)
 
     def frame(self, camera: Camera) -> CameraFrame:
-        """Return the frame of a camera; nothing is rendered before it is read."""
+        """Return the frame of a camera; an image is rendered only when it is read."""
         return self.frames([camera])[0]
 
     def frames(self, cameras: Sequence[Camera]) -> list[CameraFrame]:
@@ -259,7 +259,7 @@ class PictureCaster(Protocol):
 
 
 class Renderable(Protocol):
-    """Protocol of a renderable mesh, with or without bodies in it."""
+    """Protocol of a mesh that can be rendered, with or without bodies in the scene."""
 
     @property
     def caster(self) -> PictureCaster:

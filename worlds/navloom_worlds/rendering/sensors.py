@@ -184,7 +184,7 @@ _PICTURES: tuple[Modality, ...] = ("rgb", "depth", "ids")
 
 
 def _named(rig: Sequence[Sensor]) -> Rig:
-    """Give each sensor of a rig a unique name: ``rgb``, or ``rgb_0`` to ``rgb_3``."""
+    """Return a rig whose sensors have unique names: ``rgb``, or ``rgb_0`` to ``rgb_3``."""
     many = {each.modality: sum(s.modality == each.modality for s in rig) for each in rig}
     seen: dict[str, int] = {}
     named = []

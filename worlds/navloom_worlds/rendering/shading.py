@@ -172,7 +172,7 @@ class FaceTable:
 
 
 def face_table(facets: Facets, light: LightMap | None) -> FaceTable:
-    """Pack the shading data of each face."""
+    """Return the shading data of each face, packed in rows."""
     place = np.zeros_like(facets.place)
     place += 0 if light is None else light.place
     rows = np.column_stack(
@@ -235,7 +235,7 @@ def _by(
     pixel: float,
     soft: bool,
 ) -> U8:
-    """Shade with the compiled kernel."""
+    """Return the pixels of rays, shaded with the compiled kernel."""
     texels, out = facets.texels, np.empty((len(ways), 3), dtype=np.uint8)
     kernel(
         (hits.face, hits.u, hits.v, hits.distance, np.ascontiguousarray(ways)),

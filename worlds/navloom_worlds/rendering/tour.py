@@ -77,7 +77,7 @@ class Tour:
         return sum(leg.seconds for leg in self._legs)
 
     def moments(self, rate: float) -> Iterator[Moment]:
-        """Yield its moments at a rate, the first at 0 s.
+        """Yield the tour's moments at a rate per second, the first at 0 s.
 
         Args:
             rate: moments per second, above 0.
@@ -98,7 +98,7 @@ class Tour:
 
 
 def plan_tour(scene: Scene) -> Tour:
-    """Plan a tour of every region that is reachable in the largest part of the graph.
+    """Return a tour of every region that is reachable in the largest part of the graph.
 
     The regions are visited in the order of a short path through one viewpoint of each. The tour
     follows the graph's edges, and turns around once in each region.

@@ -309,7 +309,7 @@ class VisibleCaptions(CaptionComposer):
         self._marks: dict[str, dict[str, list[NearbyObject]]] = {}
 
     def towards(self, viewpoint: str, neighbour: str) -> str:
-        """Describe a candidate: its destination and the items there; every candidate differs."""
+        """Return a candidate's description: destination and items, different for each candidate."""
         if (viewpoint, neighbour) not in self._towards:
             ways = sorted({*self._next.get(viewpoint, ()), neighbour})
             said = {each: super(VisibleCaptions, self).towards(viewpoint, each) for each in ways}
@@ -424,7 +424,7 @@ class VisibleCaptions(CaptionComposer):
         return f", towards the {min(ahead)[1]}"
 
     def _marked(self, here: Viewpoint) -> dict[str, list[NearbyObject]]:
-        """Assign the visible items to candidates: each item to the candidate nearest to it.
+        """Return the visible items at each candidate: each item is at the candidate nearest to it.
 
         A candidate without an item shares those of others in its direction, the nearest first.
         """

@@ -75,7 +75,7 @@ def leg_orders(hands: Mapping[int, Hands]) -> Iterator[Order]:
 
 
 def orders_with_errand(order: Order, errand: int, hands: Hands) -> Iterator[Order]:
-    """Yield every shape that adds one errand to a shape, at any position of its robots' legs."""
+    """Yield every order of legs that adds an errand to an order, at any position."""
     mine = {r: [step for step in order if step[0] == r] for r in hands}
     others = [step for step in order if step[0] not in hands]
     for places in product(*(range(len(mine[r]) + 1) for r in hands)):
@@ -88,7 +88,7 @@ def orders_with_errand(order: Order, errand: int, hands: Hands) -> Iterator[Orde
 
 
 def executable_order(steps: Iterable[Step]) -> Order:
-    """Sort legs so that none comes before one it waits for, keeping each robot's own order.
+    """Return legs sorted so that each follows the legs it waits for, in each robot's own order.
 
     Legs that wait for each other in a circle are left out.
     """
@@ -434,7 +434,7 @@ class _Search:
         return found
 
     def _put_in(self, found: _Found, errand: int, worst: float) -> _Found:
-        """Insert one errand into a plan, with the carriers and order of least cost."""
+        """Return a plan with one more errand, with the carriers and order of least cost."""
         best = _Found(math.inf)
         for bound, hands in sorted(self._fit(errand, worst)):
             if bound >= min(best.value, worst):

@@ -48,7 +48,7 @@ class Robot:
             )
 
     def graph(self, scene: Scene) -> MetricGraph:
-        """Return G+ restricted to the links that its body can pass."""
+        """Return the graph G+ with only the links that the robot's body can pass."""
         return passable_graph(scene, self.body)
 
     def carrier(self, scene: Scene) -> Carrier:
@@ -86,7 +86,7 @@ def closed_links(scene: Scene, body: Embodiment) -> dict[int, str]:
 
 
 def edges_over_links(scene: Scene) -> tuple[tuple[tuple[str, str], int], ...]:
-    """Return each edge of G that crosses a link: its two viewpoints, and the link's index."""
+    """Return each edge of G that crosses a link: two viewpoints, and the link's index."""
 
     def make() -> Iterator[tuple[tuple[str, str], int]]:
         at = scene.viewpoint_by_id

@@ -79,12 +79,12 @@ class BestTeamPlan:
 
     @property
     def exact(self) -> bool:
-        """True if it is proven that no plan is better."""
+        """True if the plan is proven to be the best."""
         return self.gap <= LEAST
 
     @property
     def gap(self) -> float:
-        """Largest possible distance from the best, as a share of its own value."""
+        """Greatest possible distance from the best plan, as a share of the found plan's value."""
         return max(0.0, (self.value - self.bound) / self.value) if self.value > 0 else 0.0
 
 
@@ -150,7 +150,7 @@ def handoff_places(scene: Scene, errand: TeamErrand) -> tuple[Anchor, ...]:
 
 
 def errand_places(errand: TeamErrand, places: Sequence[Anchor]) -> list[Anchor]:
-    """Return an errand's origin, its end, and the other places, each once."""
+    """Return an errand's origin, its end, and the other given places, without duplicates."""
     return list({each.node: each for each in (errand.origin, errand.end, *places)}.values())
 
 
@@ -235,7 +235,7 @@ def solve_errand(
 
 
 def _search(walks: Array, step: _Step, onward: Array, *, must: int = 0) -> _Found:
-    """Run dynamic programming over (robots used, place).
+    """Return the least value and its legs, by dynamic programming over (robots used, place).
 
     Args:
         walks: (R, n, n), for its shape.
@@ -313,7 +313,7 @@ def no_plan_message(table: TravelTable, errand: TeamErrand, cap: float | None) -
 
 
 def cap_message(cap: float, least: float) -> str:
-    """Return a one-line message with the least cap that a plan can keep."""
+    """Return a one-line message with the least cap on a robot that any plan can keep."""
     return (
         f"No plan keeps each robot within {cap:g} m: the least cap that one keeps is "
         f"{math.ceil(least * 100 - LEAST) / 100:.2f} m."

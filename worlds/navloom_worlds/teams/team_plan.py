@@ -107,12 +107,12 @@ class TeamPlan:
 
     @cached_property
     def ways(self) -> dict[str, tuple[CarryLeg, ...]]:
-        """Legs of each object in the order of travel; objects as they first occur."""
+        """Legs of each object in the order of travel; objects in order of first appearance."""
         return {thing: tuple(_in_order(legs)) for thing, legs in self._legs_by_object.items()}
 
     @cached_property
     def errands(self) -> tuple[TeamErrand, ...]:
-        """Errands that the plan does, one an object."""
+        """Errands that the plan does, one for each object."""
         return tuple(
             TeamErrand(thing, way[0].origin, way[-1].to) for thing, way in self.ways.items()
         )
@@ -124,7 +124,7 @@ class TeamPlan:
 
     @cached_property
     def order(self) -> tuple[CarryLeg, ...]:
-        """Legs sorted so that each follows those it waits for: its robot's and its object's."""
+        """Legs sorted so that each follows the legs it waits for, of its robot and its object."""
         brings = {after: before for before, after in self.handoffs}
         done: list[CarryLeg] = []
         left = list(self.legs)
@@ -377,7 +377,7 @@ class _TeamForm(AnswerPart):
 
 
 def team_record(scene: Scene, plan: TeamPlan) -> dict[str, Any]:
-    """Return a plan as JSON, in the order of its robots and legs; built-in bodies by name."""
+    """Return a plan as JSON, with robots and legs in the plan's order; built-in bodies by name."""
     return {
         "robots": [
             {

@@ -139,7 +139,7 @@ class AssignmentOffer:
         return {str(each.way): each for each in dice.sample(there, min(MOST_WAYS, len(there)))}
 
     def key(self, way: Assignment) -> str:
-        """Return a key for an assignment after the earlier ones."""
+        """Return a key for an assignment that follows the assignments of earlier errands."""
         return json.dumps([*self.picked, way])
 
     def _all(self) -> Iterator[_Worth]:
@@ -337,7 +337,7 @@ def _task(state: State, context: Context) -> TeamTask:
 
 
 def check_feasibility(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Test whether any plan does all errands; end the run if none does."""
+    """Return a state update that ends the run if no plan does all errands; empty if one does."""
     task = _task(state, runtime.context)
     if task.best is not None:
         return {}
@@ -406,7 +406,7 @@ def _advice(call: ToolCallResult, before: list[ToolCallResult], context: Context
 
 
 def check_answer(answer: dict[str, Any], state: State, context: Context) -> dict[str, Any]:
-    """Check an answer: accept it, reject it with a message, or give up."""
+    """Return a state update that accepts an answer, rejects it with a message, or gives up."""
     task = _task(state, context)
     if context.compact:
         legs, update = apply_assignment(answer, state, _offer(state, context), context)
@@ -469,7 +469,7 @@ def plan_quality(task: TeamTask, legs: list[dict[str, str]]) -> dict[str, Any]:
 def build_graph(
     checkpointer: BaseCheckpointSaver[Any] | bool | None = None,
 ) -> CompiledStateGraph[State, Context, Input, Any]:
-    """Compile the graph.
+    """Return the compiled graph of the planner of team tasks.
 
     Args:
         checkpointer: stores each step; None stores nothing.

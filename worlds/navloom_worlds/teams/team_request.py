@@ -25,7 +25,7 @@ _FIRST = "builtin/first"
 
 @dataclass(frozen=True, kw_only=True)
 class TeamRequest(RunRequest):
-    """All options that determine the results of such a run."""
+    """All options that determine the results of a run of team tasks."""
 
     KIND: ClassVar[str] = "team"
 
@@ -89,7 +89,7 @@ class TeamRequest(RunRequest):
         return tuple(each.strip() for each in self.bodies.split(",")) if self.bodies else ()
 
     def record(self) -> dict[str, Any]:
-        """Return the request for ``run.json``: its options, and the prompt it will use."""
+        """Return the request for ``run.json``: its options, and the prompt of the run."""
         from navloom.prompts.prompt_loader import load_prompt
 
         name = "navcraft_team_choices" if self.compact else "navcraft_team"

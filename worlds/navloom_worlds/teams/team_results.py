@@ -496,7 +496,7 @@ def finish(made: RunPlan, run: Path) -> dict[str, Any]:
 
 
 def ended(run: Path, _: Summary) -> CommandOutput:
-    """Return what the command shows at the end of a run: its tables."""
+    """Return the output that the command shows at the end of a run: the run's tables."""
     said = read_run(run)["request"]
     return CommandOutput([Prose(title=f"{run.name}: {said['model']}", text=""), *tables(run)])
 

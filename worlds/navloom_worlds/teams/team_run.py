@@ -65,7 +65,7 @@ def plan(request: TeamRequest, run: Path | None, note: Note) -> SynthPlan:
 
 
 def _roomy(found: SceneSurvey, request: TeamRequest) -> SceneSurvey:
-    """Keep the homes with enough starts, objects and destinations for a team."""
+    """Return the survey with only the homes that have enough starts, objects and destinations."""
     kept, skipped = dict[str, str](), dict(found.skipped)
     for name, uri in found.scenes.items():
         drawn = draw_attempt(load_scene(uri), request.robots, request.errands, 0, tau=request.tau)

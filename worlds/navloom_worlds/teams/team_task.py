@@ -114,7 +114,7 @@ class TeamTask:
 
     @cached_property
     def things(self) -> dict[str, TeamErrand]:
-        """Errands by the names of their objects."""
+        """Errands of the task by the names of their objects."""
         return {self.name_of(each.object): each for each in self.errands}
 
     @cached_property
@@ -139,12 +139,12 @@ class TeamTask:
 
     @cached_property
     def best(self) -> BestTeamPlan | None:
-        """Best plan, or a good one with a bound; None if there is none."""
+        """Best plan, or a good plan with a bound on the best; None if no plan exists."""
         return self._best[0]
 
     @property
     def why_none(self) -> str:
-        """One-line reason why no plan exists; empty if one does."""
+        """One-line reason why no plan exists; empty if a plan exists."""
         return self._best[1]
 
     @cached_property
@@ -159,7 +159,7 @@ class TeamTask:
         return found, ""
 
     def told(self) -> dict[str, Any]:
-        """Return the task as a prompt shows it."""
+        """Return the task as text for a prompt."""
         errands = [
             {"object": name, "to": self.name_of(each.end.node.removeprefix("item "))}
             for name, each in self.things.items()

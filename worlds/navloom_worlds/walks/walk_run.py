@@ -121,7 +121,7 @@ def _run_of(source: str) -> dict[str, Any]:
 
 
 def is_walkable(scene: Scene, episode: Episode, motion: Motion) -> bool:
-    """Check whether a person's body can reach a goal from the start, if it has to drive.
+    """Check whether a person's body reaches a goal from the start, by driving if it must drive.
 
     Hops follow the graph itself, which comes closer to items than a body does.
     """
@@ -234,7 +234,7 @@ class WalkJob(EvalJob):
         return self.persons.get(sample.id)
 
     def record(self, sample: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the line's columns; its seconds are the person's, without pauses."""
+        """Return the columns of the sample's line; seconds are the person's, without pauses."""
         said = super().record(sample, state)
         return {**said, "seconds": round(state.get("seconds") or 0.0, 3)}
 
@@ -312,7 +312,7 @@ class WalkRun:
         )
 
     async def walk_practice(self, person: HumanNavigator) -> dict[str, Any]:
-        """Run the practice with a person; its line is not written."""
+        """Run the practice with a person; return its line, which is not written to a file."""
         (sample,) = self.practice.samples
         job = WalkJob(self.practice, {sample.id: person})
         return await run_sample(job, sample, job.build(None), settings=CallSettings())
@@ -342,7 +342,7 @@ class WalkRun:
     async def walk(
         self, sample: Sample, person: HumanNavigator, control: RunControl | None = None
     ) -> dict[str, Any]:
-        """Run a sample with a person to its end, from where it was left.
+        """Run a sample with a person to its end, from where it was interrupted.
 
         Args:
             sample: an unfinished sample.

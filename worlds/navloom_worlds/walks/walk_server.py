@@ -114,7 +114,7 @@ class LiveWalk:
         self._wished("", option)
 
     def stop(self) -> None:
-        """End the walk here."""
+        """End the walk at the current pose."""
         self._wished("stop", 0)
 
     def _wished(self, said: Literal["", "stop"], option: int) -> None:
@@ -143,13 +143,13 @@ class LiveWalk:
 
     @property
     def seconds(self) -> float:
-        """Duration so far in seconds, without pauses."""
+        """Duration of the walk so far in seconds, without pauses."""
         return self._before + (time.monotonic() - self._since if self._since else 0.0)
 
     # Requests from the graph.
 
     async def wish(self, standing: HumanObservation) -> HumanInput:
-        """Wait for an action (:class:`navloom.graphs.navigation.human_input.HumanNavigator`)."""
+        """Wait for the action of the person at the page, and return it."""
         if standing.touched:
             self._touched = (standing.touched, time.monotonic())
         self._standing = standing
@@ -218,7 +218,7 @@ class LiveWalk:
         return sensor_camera(self.scene, pose, sensor, self.body.height)
 
     def record(self) -> dict[str, Any]:
-        """Return its state as JSON."""
+        """Return the walk's state as JSON."""
         standing, (touched, when) = self._standing, self._touched
         return {
             "item": self.name,
@@ -234,7 +234,7 @@ class LiveWalk:
     async def picture(
         self, size: int, heading: float | None, tilt: float
     ) -> tuple[bytes, dict[str, Any]]:
-        """Render the current view.
+        """Return a JPEG of the current view, and the walk's state.
 
         Args:
             size: index in ``SIZES``.
