@@ -158,7 +158,8 @@ def _stopped() -> None:
 
     for words in ("synth single demo:flat --n 1 --out single --display none",
                   f"eval scene demo:flat --n 1 --out walks {_WALK}"):  # fmt: skip
-        with patch("navloom.evals.runner.run_sample", killed), contextlib.suppress(RuntimeError):
+        kill = patch("navloom.evals.sample_runner.run_sample", killed)
+        with kill, contextlib.suppress(RuntimeError):
             done(words)
 
 

@@ -260,8 +260,8 @@ def test_nothing_listens_and_the_package_is_not_imported(model: LocalChatModel) 
     code = (
         "import os, sys\n"
         "from navloom.models.local_model import make\n"
-        "from navloom.models.model_registry import Options\n"
-        "m = make('smollm2', Options(max_tokens=2, extra={'n_ctx': 512}))\n"
+        "from navloom.models.model_spec import ModelOptions\n"
+        "m = make('smollm2', ModelOptions(max_tokens=2, extra={'n_ctx': 512}))\n"
         "m.invoke('Hi')\n"
         "own = {os.readlink(f'/proc/self/fd/{n}') for n in os.listdir('/proc/self/fd')\n"
         "       if os.path.exists(f'/proc/self/fd/{n}')}\n"

@@ -18,12 +18,12 @@ WALK = """
 import asyncio, sys
 from pathlib import Path
 from navloom.graphs.chat.state import Context
-from navloom.graphs.chat.chat_driver import Listener, Talk
+from navloom.graphs.chat.chat_driver import ChatDisplay, ChatDriver
 from navloom.graphs.chat.threads import open_thread
 from navloom.sim.graph import GraphSimulator
 from tests.graphs.chat.chat_home import home
 
-class Told(Listener):
+class Told(ChatDisplay):
     def said(self, who, text): ...
     def moved(self, pose):
         print(pose["viewpoint"], flush=True)
@@ -31,7 +31,7 @@ class Told(Listener):
 async def main():
     async with open_thread(Path(sys.argv[1])) as saver:
         context = Context(simulator=GraphSimulator(home()))
-        talk = Talk(context, saver, Told(), thread="t", pace=0.4)
+        talk = ChatDriver(context, saver, Told(), thread="t", pace=0.4)
         await talk.open(start="c0")
         await talk.hear("go to the bedroom 3")
 
