@@ -257,6 +257,24 @@ async def test_the_waits_double_up_to_the_longest_and_are_jittered() -> None:
         assert 0.002 <= wait <= most
 
 
+@pytest.mark.parametrize(
+    ("end", "expected"), [(0, [0.002, 0.002, 0.002, 0.002]), (1, [0.004, 0.008, 0.016, 0.016])]
+)
+async def test_a_wait_is_drawn_from_half_the_first_to_the_doubled_one(
+    end: int, expected: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("random.uniform", lambda *ends: ends[end])
+    waits: list[float] = []
+    policy = RetryPolicy(attempts=5, first_wait=0.004, longest_wait=0.016)
+
+    async def fail() -> None:
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        await with_retries(fail, policy, on_retry=lambda retry: waits.append(retry.wait))
+    assert waits == pytest.approx(expected)
+
+
 async def test_what_is_no_message_is_refused() -> None:
     with pytest.raises(ModelError, match="gave a str, not a message"):
         await acall(ScriptedChatModel(["x"]) | RunnableLambda(lambda m: str(m.content)), ASK)

@@ -195,6 +195,20 @@ def test_crossings_within_30_cm_share_a_viewpoint() -> None:
     ]
 
 
+def test_before_a_crossing_one_stands_five_millimetres_off_the_edge_of_the_free_floor() -> None:
+    # The room is 2 m from its middle to its wall, and a body keeps 0.2 m from it.
+    assert crossings((2.1, 0)) == [(1.795, 0)]
+
+
+def test_a_crossing_in_the_middle_of_a_room_is_its_viewpoint() -> None:
+    rooms = [room(1, 0, 0, 4, 4), room(2, 4.2, 0, 4, 4), room(3, 0, 9, 0.6, 0.4)]
+    links = [Link(a="Room_2", b="Room_1", point=(0, 0, 0))]
+    links.append(Link(a="Room_2", b="Room_3", point=(0, 0, 9)))
+    viewpoints, _ = build_box_graph(rooms, links)
+    assert stands(viewpoints, 1)[0] == (0, 0)
+    assert stands(viewpoints, 3) == [(0, 9)]
+
+
 def test_a_crossing_takes_the_nearest_of_several_viewpoints() -> None:
     found = crossings((2.1, -1.0), (2.1, 1.0), (2.1, 0.9))
     assert found == [pytest.approx((1.795, -1.0), abs=0.01), pytest.approx((1.795, 1.0), abs=0.01)]

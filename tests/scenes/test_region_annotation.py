@@ -114,6 +114,14 @@ def test_two_lone_neighbours_swap_since_consensus_is_simultaneous() -> None:
     assert neighbour_consensus(np.array([0, 1, 2, 2]), pairs, points).tolist() == [1, 0, 2, 2]
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_a_lone_viewpoint_takes_the_label_of_the_nearest_on_the_ground_plane(seed: int) -> None:
+    points = np.random.default_rng(seed).uniform(-9, 9, (3, 3))
+    near = [math.dist(points[0][[0, 2]], points[k][[0, 2]]) for k in (1, 2)]
+    after = neighbour_consensus(np.array([0, 1, 2]), np.array([[0, 1], [0, 2]]), points)
+    assert after.tolist() == [1 if near[0] < near[1] else 2, 1, 2]
+
+
 @pytest.mark.parametrize("degree", [1, 2, 4, 5])
 def test_consensus_keeps_to_its_degree_guard(degree: int) -> None:
     points = np.arange(3.0 * (degree + 1)).reshape(-1, 3)

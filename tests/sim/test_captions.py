@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from navloom.errors import SceneError, SimulatorError
 from navloom.scenes import load_scene
-from navloom.scenes.scene import Item, Link, Region, Scene, Viewpoint
+from navloom.scenes.scene import Floor, Item, Link, Region, Scene, Viewpoint
 from navloom.sim.caption_composer import (
     ComposedCaptions,
     NearbyObject,
@@ -369,12 +370,42 @@ def thing(heading: float, left: float = 0.0, right: float = 0.0) -> NearbyObject
         (0, 91, 91, [0]),
         (0, 89, 89, [0, 1, 7]),
         (0, 120, 50, [0, 1, 6, 7]),
+        # A middle right at its edge is covered.
+        (45, 45, 0, [1, 0]),
+        (0, 0, 45, [0, 1]),
     ],
 )
 def test_a_wide_thing_is_told_in_every_sector_whose_middle_it_covers(
     heading: float, left: float, right: float, sectors: list[int]
 ) -> None:
     assert thing(heading, left, right).sectors == sectors
+
+
+@pytest.mark.parametrize(
+    ("of_thing", "of_place", "here"),
+    [
+        ("Hall_1", "Hall_1", True),
+        ("Hall_1", "Den_2", False),
+        (None, "Den_2", True),
+        ("Hall_1", None, True),
+    ],
+)
+def test_a_thing_is_here_in_this_region_or_where_none_is_known(
+    of_thing: str | None, of_place: str | None, here: bool
+) -> None:
+    class Seen(ComposedCaptions):
+        def _around(self, here: Viewpoint) -> list[NearbyObject]:
+            return [replace(thing(0), region=of_thing)]
+
+    place = Viewpoint(id="at", position=(0.0, 0.0, 0.0), region=of_place)
+    names = sorted({name for name in (of_thing, of_place) if name})
+    regions = tuple(Region(id=name, label=name[:-2], center=(0, 0, 0)) for name in names)
+    scene = Scene(
+        id="s", floors=(Floor(id=1, height=0),), regions=regions, viewpoints=(place,), edges=()
+    )
+    words = Seen(scene).at("at")
+    assert words.sectors[0] == ("a sofa" if here else "nothing of note")
+    assert ("with a sofa" in words.summary) == here
 
 
 def test_six_rooms_and_five_things_are_summed_up() -> None:

@@ -15,11 +15,13 @@ from navloom.evals.navcraft.dataset_check import (
     ValidationResult,
     _lines,
     _parse,
+    _Scenes,
     check_dataset,
     dataset_schema,
     find_problems,
 )
 from navloom.scenes.scene import Box, Item
+from navloom.scenes.scene_uri import SceneLookup
 from tests.evals import tiny
 
 
@@ -73,6 +75,43 @@ def test_a_finding_is_one_line_that_names_file_line_part_and_fault(tmp_path, sce
         'F.jsonl:2: phase_1 "Single robot travel path": '
         "'Bedroom_1 -> Kitchen_3' is not a link of tiny:home"
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (5, "5 is not of type 'string'"),
+        ("Cup", "'Cup' is not an item's name (lower case, one underscore between words)"),
+    ],
+)
+def test_what_is_no_text_is_told_from_a_text_of_another_form(value, said, tmp_path, scenes):
+    row = tiny.single()
+    row["phase_1"]["Target object"] = value
+    assert check(tmp_path, scenes, row).findings[0].problem == said
+
+
+def test_the_last_64_scenes_are_kept_and_one_that_failed_fails_again(monkeypatch):
+    loaded = []
+
+    def load(_, name):
+        loaded.append(name)
+        if name == "63":
+            raise SceneError("there is none")
+        return tiny.home()
+
+    monkeypatch.setattr(SceneLookup, "load", load)
+    scenes = _Scenes(None)
+    for number in (*range(63), *range(63)):
+        assert scenes.scene(str(number)).id == "home"
+    for _ in range(2):
+        with pytest.raises(SceneError, match="there is none"):
+            scenes.scene("63")
+    assert len(loaded) == 64
+    scenes.scene("0")
+    assert len(loaded) == 64
+    scenes.scene("64")
+    scenes.scene("1")
+    assert loaded[64:] == ["64", "1"]
 
 
 @pytest.mark.parametrize(

@@ -487,6 +487,9 @@ def test_scenes_that_do_not_fit_into_one_table_are_scored_apart(
     monkeypatch.setattr(metrics, "_MOST_CELLS", 7)  # of one scene 4
     found = score_episodes(episodes, dict.fromkeys(names, "ab"), scenes.__getitem__)
     assert [each.values["TL"] for each in found] == [1, 2, 3]
+    for most, tables in ((7, 3), (8, 2), (11, 2), (12, 1)):
+        monkeypatch.setattr(metrics, "_MOST_CELLS", most)
+        assert len(NavigationScorer(episodes, scenes.__getitem__)._groups) == tables
 
 
 def test_collision_rate_of_a_run_is_contacts_over_actions() -> None:

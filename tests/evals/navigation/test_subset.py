@@ -26,8 +26,10 @@ from navloom.evals.navigation.subset import (
     load_subset,
     read_failures,
     save_subset,
+    subset_chart,
 )
 from navloom.evals.quota import equal_shares, proportional_shares
+from navloom.evals.report.blocks import Bars
 from navloom.evals.run_folder import RunFolder
 from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.evals.tasks.registry import load_task
@@ -409,3 +411,11 @@ def test_equal_remainders_are_drawn() -> None:
 )  # fmt: skip
 def test_balanced_shares_by_hand(n: int, sizes: list[int], shares: list[int]) -> None:
     assert equal_shares(n, sizes) == shares
+
+
+@pytest.mark.parametrize(("scans", "shown"), [(2, 2), (40, 40), (41, 40)])
+def test_a_chart_shows_forty_values_of_an_axis(scans: int, shown: int) -> None:
+    axis = SubsetAxis("scene", tuple((f"s{k}", 1, 1) for k in range(scans)))
+    _, bars = subset_chart([axis], DATA.episodes, DATA.episodes[:1])
+    assert isinstance(bars, Bars)
+    assert len(bars.bars) == 2 * shown  # of the whole and of the subset

@@ -66,6 +66,13 @@ async def test_without_a_seed_it_is_seed_0() -> None:
     assert "Random seed: 0\n" in message_text(first[1])
 
 
+async def test_a_single_explanation_is_judged_with_seed_0_unless_told() -> None:
+    for given, seed in (({}, 0), ({"seed": 3}, 3)):
+        with ScriptedChatModel([verdict()]) as model:
+            await judge_reason(model=model, explanation=RIGHT, record=record(), **given)
+        assert f"Random seed: {seed}\n" in message_text(model.calls[0].messages[1].content)
+
+
 async def test_the_last_verdict_wins() -> None:
     thought = f"<think>{verdict(False)}</think>"
     text = f"First {verdict(False)}, but no: {verdict(True)} {thought} Done {{x}}"

@@ -207,3 +207,15 @@ def test_a_step_without_instruction_says_so() -> None:
         result = graded(model, bare)["result"]
     assert "Instruction: not told\n" in result["prompt"][1]
     assert "Instruction: Go up.\n" not in result["prompt"][1]
+
+
+@pytest.mark.parametrize("letters", [159, 160, 161])
+def test_lines_of_options_and_of_history_have_160_characters(letters: int) -> None:
+    line = ("go on " * 30)[: letters - 1] + "."
+    option = STEPS[1].options[0].model_copy(update={"description": line})
+    step = STEPS[1].model_copy(update={"history": (line,), "options": (option,)})
+    with ScriptedChatModel([reply(grounded="yes", history="yes", action_follows="yes")]) as model:
+        told = graded(model, step)["result"]["prompt"][1]
+    for head in ("\nHistory:\n", f"{option.id}. ({option.direction}) "):
+        shown = told.split(head)[1].partition("\n")[0]
+        assert shown == line if letters <= 160 else (len(shown) == 160 and " … " in shown)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from navloom.graphs.capnav.designer_prompt import (
     capnav_tools,
@@ -22,6 +23,7 @@ from navloom.scenes.scene_uri import get_scene
 from navloom.tools.capnav.answer_parser import question_list_schema, read_questions, response_schema
 from navloom.tools.capnav.named_places import (
     NamedPlaces,
+    _NamesFile,
     load_lexicon,
     normalize,
     phrases_outside,
@@ -362,6 +364,19 @@ def test_a_plain_text_is_read_up_to_4000_characters() -> None:
 
 
 @pytest.mark.parametrize(
+    ("within", "over"),
+    [(["a"], []), (["a" * 60], ["a" * 61]), (["a"] * 1_000, ["a"] * 1_001), (["a 1"], ["A"])],
+)
+def test_a_word_list_is_bounded(within: list[str], over: list[str]) -> None:
+    kinds = ("capability", "exempt", "filler", "building", "attribute", "injection")
+    for kind in kinds:
+        lists = {"version": 1, **{each: ["a"] for each in kinds}}
+        assert _NamesFile.model_validate({**lists, kind: within})
+        with pytest.raises(ValidationError, match=kind):
+            _NamesFile.model_validate({**lists, kind: over})
+
+
+@pytest.mark.parametrize(
     ("text", "names", "found"),
     [
         ("walk in closet", ["walk in closet"], []),
@@ -499,3 +514,5 @@ def test_a_joined_place_without_a_name_is_told_by_its_id(bench: str) -> None:
 
 def test_a_text_of_a_thousand_characters_is_plain() -> None:
     assert "markup" not in codes(question(reason="It is so. " * 99 + "It is so."))
+    assert not codes(question(reason="It is so. " * 99 + "It is well"))
+    assert "schema" in codes(question(reason="It is so. " * 99 + "It is well."))

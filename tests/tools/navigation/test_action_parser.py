@@ -322,6 +322,9 @@ def test_generated_replies_break_nothing() -> None:
         ("Action: " + "the " * 12 + "3", "invalid_option"),
         ("Action: option -3", "invalid_option"),
         ("Action: room-3", "invalid_option"),
+        # After a letter the sign belongs to the word.
+        ("Action: option-3", 3),
+        ("Action: no.3", 3),
         # A number of up to four digits after Stop may be an option.
         ("Action: Stop. 3", "invalid_option"),
         ("Action: Stop. 0003", "invalid_option"),

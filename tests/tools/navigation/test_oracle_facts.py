@@ -17,7 +17,13 @@ from navloom.scenes.scene_uri import list_scenes, load_scene
 from navloom.sim.captions import captions_for
 from navloom.sim.protocol import Captions, SeenObject
 from navloom.tools.navigation.leaks import find_leaks
-from navloom.tools.navigation.oracle_facts import MOST_TOWARDS, map_facts, path_to_goal, route_facts
+from navloom.tools.navigation.oracle_facts import (
+    MOST_TOWARDS,
+    _manoeuvre,
+    map_facts,
+    path_to_goal,
+    route_facts,
+)
 from tests.tools.navcraft.rooms_in_a_row import (
     CORNER,
     HALL,
@@ -234,6 +240,13 @@ def test_turns_are_told_in_steps_of_ten_degrees(degrees: float, words: str) -> N
 )
 def test_a_way_turns_from_30_degrees_and_turns_around_from_150(degrees: float, words: str) -> None:
     assert route_facts(star(at(degrees)), "m", 0.0, ["s0"])["turns"] == [f"{words}, 5 m"]
+
+
+@pytest.mark.parametrize(
+    ("degrees", "words"), [(30, "straight on"), (-30, "straight on"), (150, "turn right")]
+)
+def test_the_edges_of_a_turn_belong_to_the_smaller_one(degrees: float, words: str) -> None:
+    assert _manoeuvre(math.radians(degrees), "level") == words
 
 
 def test_four_pieces_of_a_way_are_told_and_straight_ones_are_one() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
@@ -434,6 +435,61 @@ def test_what_has_no_place_is_never_near(lost: str, monkeypatch: pytest.MonkeyPa
     asked = [SampledQuestion(LIVING, LIVING, ("shelf-1", "lamp-1"), {})]
     found = detail_cells(home.replace(items=items, regions=regions), (get_body("HUMAN"),), asked)
     assert {each["traversable"] for each in found["HUMAN"].values()} == {False}
+
+
+def test_each_end_is_held_against_its_own_thing(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A body that stands at the shelf is 1.7 m from the lamp.
+    cells = SimpleNamespace(x=np.array([11.0]), z=np.array([5.0]), height=np.array([0.0]))
+    field = SimpleNamespace(found=cells, part=np.array([1]), at=lambda middle: 0)
+    monkeypatch.setattr(capnav_release, "body_field", lambda *_: field)
+    monkeypatch.setattr(capnav_release, "roomiest_point", lambda *_: (11.0, 0.0, 5.0))
+    asked = [SampledQuestion(LIVING, LIVING, ("shelf-1", "lamp-1"), {})]
+    assert detail_cells(tiny.home(), (get_body("HUMAN"),), asked)["HUMAN"] == {
+        "startDetail:node_7": {"traversable": True, "note": ""},
+        "endDetail:node_7": {"traversable": False, "note": "does not come near the lamp"},
+    }
+
+
+def test_the_notes_name_the_thing_of_each_end(tmp_path: Path) -> None:
+    wanted = CapnavExportOptions("rule", (get_body("HUMAN"),), questions=3, tours=False)
+    made = release_scene(tiny.scene_file(tmp_path), tmp_path, wanted)
+    noted = json.loads((tmp_path / f"notes/{made.id}.json").read_text())
+    asked = json.loads((tmp_path / f"qa/{made.id}_QA.json").read_text())
+    assert len(noted["details"]) == len(asked) == 3
+    for things, question in zip(noted["details"], asked, strict=True):
+        for end, thing in things.items():
+            item, involved = tiny.home().item_by_id[thing], question["nodes_involved"]
+            assert item.region == noted["nodes"][involved[end]]
+            assert involved[f"{end}_detail"] == f"{NEAR}{item.name}"
+
+
+def test_a_tour_is_filmed_at_a_frame_a_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rates: dict[str, int] = {}
+
+    def rendered(tour: Tour, rate: int) -> Iterator[tuple[None, bytes]]:
+        rates["rendered"] = rate
+        yield from [(None, b"frame")] * 3
+
+    def written(film: Path, frames: Iterator[bytes], rate: int) -> int:
+        rates["written"] = rate
+        film.write_bytes(b"".join(frames))
+        return 3
+
+    monkeypatch.setattr(capnav_release, "render_tour", rendered)
+    monkeypatch.setattr(capnav_release, "write_video", written)
+    wanted = CapnavExportOptions("rule", (get_body("HUMAN"),), questions=1, tours=True)
+    made = release_scene(tiny.scene_file(tmp_path), tmp_path, wanted)
+    assert (made.frames, rates) == (3, {"rendered": 1, "written": 1})
+    film = tmp_path / f"{made.id}.mp4"
+    assert film.read_bytes() == b"frame" * 3
+    (asked,) = json.loads((tmp_path / f"qa/{made.id}_QA.json").read_text())
+    assert asked["reason"].startswith("At 0")
+    assert release_scene(tiny.scene_file(tmp_path), tmp_path, wanted).kept
+    # A film that was changed is made again.
+    film.write_bytes(b"other")
+    assert not release_scene(tiny.scene_file(tmp_path), tmp_path, wanted).kept
 
 
 def test_a_scene_without_links_is_no_release(tmp_path: Path) -> None:
