@@ -340,6 +340,7 @@ def test_a_line_is_cut_at_a_word_three_characters_early(text: str, most: int, li
         ("a hall, a bed", 10, "Hall..."),
         # The comma may stand right behind the bound, and leaves half of it at least.
         ("hall with, bed", 9, "Hall with"),
+        ("hall with, bed", 14, "Hall with, bed"),
         ("hall, with beds", 8, "Hall"),
         ("hall with beds", 10, "Hall..."),
     ],
