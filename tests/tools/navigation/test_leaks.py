@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -10,7 +11,14 @@ from hypothesis import strategies as st
 
 from navloom.scenes.scene import Scene, Viewpoint
 from navloom.scenes.scene_uri import load_scene
-from navloom.tools.navigation.leaks import WITHHELD, Leak, find_leaks, merge_leaks, redact_leaks
+from navloom.tools.navigation.leaks import (
+    WITHHELD,
+    Leak,
+    _in_digits,
+    find_leaks,
+    merge_leaks,
+    redact_leaks,
+)
 from tests.tools.navcraft.rooms_in_a_row import HALL, home
 
 SCENE = home()
@@ -274,3 +282,19 @@ def test_leaks_that_overlap_are_one_and_others_stay_apart() -> None:
     assert merge_leaks(text, [leak("id", 1, 2), leak("option", 0, 6), leak("id", 5, 7)]) == [
         leak("option", 0, 7)
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "digits"),
+    [
+        ("twenty-one", "21"),
+        ("Thirty three", "33"),
+        ("twenty twelve", "2012"),
+        ("thirty zero", "300"),
+        ("five six", "56"),
+    ],
+)
+def test_a_digit_fills_the_place_that_tens_leave(words: str, digits: str) -> None:
+    match = re.fullmatch(".*", words)
+    assert match is not None
+    assert _in_digits(match) == digits
