@@ -141,8 +141,8 @@ def get_model(spec: str, **options: Any) -> BaseChatModel:
         spec: ``provider/name``: ``builtin/heuristic``, ``openai/gpt-4o-mini``,
             ``anthropic/claude-haiku-4-5``, ``vllm/Qwen/Qwen2.5-VL-7B-Instruct``; options may
             follow: ``local/smollm2,temperature=0.2,threads=4`` (`navloom.models.model_spec`).
-        **options: see `ModelOptions`; they take precedence over those in the name. None counts as not
-            given.
+        **options: see `ModelOptions`; they take precedence over those in the name. None counts as
+            not given.
 
     Returns:
         A LangChain chat model. Its own retries are off: call it through
