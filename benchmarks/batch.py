@@ -17,7 +17,7 @@ from benchmarks import Claim
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_samples
 from navloom.evals.runner import run_request
-from navloom.evals.session import make_id, sample_seed
+from navloom.evals.session import attempt_id, sample_seed
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.scenes.scene_uri import iter_scenes
 
@@ -69,7 +69,7 @@ async def _bare(spec: str) -> dict[str, object]:
     names, results = sorted(scenes), {}
     for k in range(ATTEMPTS):
         uri, attempt = names[k % len(names)], k // len(names)
-        sample = make_id(uri, attempt)
+        sample = attempt_id(uri, attempt)
         state = await navcraft_single.graph.ainvoke(
             {"seed": sample_seed(0, sample)},
             context=navcraft_single.Context(scene=scenes[uri], model="builtin/heuristic"),

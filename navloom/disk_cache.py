@@ -133,7 +133,7 @@ class CacheEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class CacheStore:
     """A folder of the cache, with an optional size limit.
 
     Attributes:
@@ -284,23 +284,23 @@ class Store:
             logging.getLogger("navloom").warning("%s in %s: %s", self.what, self.root(), text)
 
 
-REPLIES = Store("replies", "a reply", spread=True)
+REPLIES = CacheStore("replies", "a reply", spread=True)
 """Replies of models (:mod:`navloom.models.response_cache`). Calls cost money, so all are kept."""
-HOMES = Store("homes", "a home", 500_000_000)
+HOMES = CacheStore("homes", "a home", 500_000_000)
 """Generated homes, as scenes."""
-MESHES = Store("meshes", "a mesh", 1_000_000_000)
+MESHES = CacheStore("meshes", "a mesh", 1_000_000_000)
 """Triangles of scenes whose mesh is built from boxes and walls."""
-SIGHTS = Store("sights", "what is in sight", 200_000_000)
+SIGHTS = CacheStore("sights", "what is in sight", 200_000_000)
 """The objects visible from viewpoints."""
-LIGHT = Store("light", "light", 1_000_000_000)
+LIGHT = CacheStore("light", "light", 1_000_000_000)
 """Baked light of homes, for rendering."""
-HABITAT = Store("habitat", "a scene for habitat", 4_000_000_000)
+HABITAT = CacheStore("habitat", "a scene for habitat", 4_000_000_000)
 """Scenes in Habitat's format, with their navmeshes."""
-BODIES = Store("bodies", "where a body can be", 1_000_000_000)
+BODIES = CacheStore("bodies", "where a body can be", 1_000_000_000)
 """Fields and navigation graphs of bodies."""
-TABLES = Store("tables", "which links bodies pass", 100_000_000)
+TABLES = CacheStore("tables", "which links bodies pass", 100_000_000)
 """Which bodies pass which links of a scene, by rule."""
-VIEWS = Store("views", "an index of a run", 500_000_000)
+VIEWS = CacheStore("views", "an index of a run", 500_000_000)
 """Indexes of runs (columns and position of each line), for the pages that show them."""
 STORES = (HOMES, MESHES, SIGHTS, LIGHT, HABITAT, BODIES, TABLES, VIEWS)
 """All stores except the replies."""

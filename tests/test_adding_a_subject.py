@@ -28,7 +28,7 @@ from navloom.evals.run_folder import read_samples
 from navloom.evals.run_kinds import CallBounds, CommandOutput, RunKind, RunPlan, get_kind
 from navloom.evals.runner import run_request
 from navloom.evals.sample_runner import run_sample
-from navloom.evals.session import Job, Sample, Session, StopSignal, make_id, sample_seed
+from navloom.evals.session import Job, Sample, Session, StopSignal, attempt_id, sample_seed
 from navloom.models import scripted
 from navloom.models.model_call import acall
 from navloom.models.model_registry import resolve_model
@@ -94,7 +94,7 @@ class RhymeJob(Job):
 
 
 def plan(request: RhymeRequest, run: Path | None, note: run_kinds.Note) -> RunPlan:
-    names = [make_id(request.word, k) for k in range(request.n)]
+    names = [attempt_id(request.word, k) for k in range(request.n)]
     samples = [
         Sample(n, sample_seed(request.seed, n), request.word, k) for k, n in enumerate(names)
     ]

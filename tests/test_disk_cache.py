@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from navloom import disk_cache
-from navloom.disk_cache import STORES, TOKEN_FILE, Store, code_key, content_key
+from navloom.disk_cache import STORES, TOKEN_FILE, CacheStore, code_key, content_key
 from navloom.models.response_cache import ResponseCache
 
-BOOKS = Store("books", "a book", 9_000)
+BOOKS = CacheStore("books", "a book", 9_000)
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +43,7 @@ def load(file: IO[bytes]) -> Any:
     return found
 
 
-def kept(make: Callable[[], Any], name: str = "ab12.json", on: Store = BOOKS) -> Any:
+def kept(make: Callable[[], Any], name: str = "ab12.json", on: CacheStore = BOOKS) -> Any:
     return on.kept(name, make, save, load)
 
 
@@ -96,7 +96,7 @@ def test_a_store_keeps_to_its_bound_and_leaves_what_is_not_its_own(root: Path) -
 
 
 def test_a_process_that_writes_little_does_not_look_through_a_store_each_time(root: Path) -> None:
-    large = Store("large", "a book", 9_000_000)
+    large = CacheStore("large", "a book", 9_000_000)
     assert kept(lambda: ["x"], "ab12.json", large) == ["x"]
     half = large.root() / "c.json.9-0.tmp"
     half.write_bytes(b"x")

@@ -29,7 +29,7 @@ from typer.exceptions import TyperException
 from navloom.cli.options import CommandApp, Group
 from navloom.errors import NavloomError
 from navloom.models import redaction
-from navloom.models.model_spec import AddressError, allow
+from navloom.models.model_spec import AddressError, allow_origins
 from navloom.plugins import find_plugins
 
 MISTAKE, INTERRUPTED, DEFECT = 1, 130, 70
@@ -231,7 +231,7 @@ def _carried_out(words: list[str]) -> Any:
             if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
                 raise
             # Run it again: addresses are refused before anything is written.
-            allow([error.origin])
+            allow_origins([error.origin])
 
 
 def _hang_up() -> int:

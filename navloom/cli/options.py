@@ -36,7 +36,7 @@ from navloom.evals.option import (
     Opt,
     OptionField,
     options_of,
-    read_hint,
+    read_annotation,
 )
 from navloom.evals.progress import make_display
 from navloom.evals.session import Session
@@ -298,7 +298,7 @@ def _read_config(context: typer.Context, path: Path | None) -> Path | None:
 def _config_values(context: typer.Context, path: Path) -> dict[str, Any]:
     from pydantic import TypeAdapter
 
-    from navloom.models.model_spec import distrust
+    from navloom.models.model_spec import distrust_address
     from navloom.scenes.safe_files import read_yaml
 
     kind = dict[str, bool | int | float | str | list[int | float | str]]
@@ -312,7 +312,7 @@ def _config_values(context: typer.Context, path: Path) -> dict[str, Any]:
     taken: dict[str, Any] = {}
     for key, value in given.items():
         for text in value if isinstance(value, list) else [value]:
-            distrust(text, f"{path}: '{key}'")
+            distrust_address(text, f"{path}: '{key}'")
         name = key.replace("_", "-")
         parameter = known.get(name)
         if parameter is None:
@@ -439,13 +439,13 @@ def with_options(
 
 def _trust(context: typer.Context, options: list[OptionField], given: Mapping[str, Any]) -> None:
     """Trust addresses in models' names that the user typed, but not those of a file."""
-    from navloom.models.model_spec import trust
+    from navloom.models.model_spec import trust_address
 
     for name in [*(each.name for each in options if each.is_model), "model_role"]:
         source, value = context.get_parameter_source(name), given.get(name)
         if source is not None and source.name in ("COMMANDLINE", "ENVIRONMENT"):
             for each in value if isinstance(value, list) else [value]:
-                trust(each)
+                trust_address(each)
 
 
 @dataclass(frozen=True)
@@ -506,7 +506,7 @@ class _CommandParam:
 
 
 def _part(given: inspect.Parameter, left_out: set[str], usual: Mapping[str, Any]) -> _CommandParam:
-    opt, kind = read_hint(given.annotation, {})
+    opt, kind = read_annotation(given.annotation, {})
     if opt is not None:
         default = MISSING if given.default is inspect.Parameter.empty else given.default
         return _CommandParam(given.name, kind, (OptionField(given.name, kind, default, opt),))

@@ -139,7 +139,7 @@ def options_of(kind: type) -> tuple[OptionField, ...]:
     }
     found: list[OptionField] = []
     for each in fields(kind):
-        opt, hint = read_hint(each.type, where[each.name])
+        opt, hint = read_annotation(each.type, where[each.name])
         if opt is not None:
             if opt.panel is None and found:
                 opt = replace(opt, panel=found[-1].opt.panel)
@@ -148,7 +148,7 @@ def options_of(kind: type) -> tuple[OptionField, ...]:
     return tuple(found)
 
 
-def read_hint(hint: Any, names: Mapping[str, Any]) -> tuple[Opt | None, Any]:
+def read_annotation(hint: Any, names: Mapping[str, Any]) -> tuple[Opt | None, Any]:
     """Return the `Opt` of an annotation (None if it has no `Opt`) and the annotated type."""
     if isinstance(hint, str):
         try:

@@ -22,7 +22,7 @@ _NAMES = ("rich", "plain", "none")
 _PLAIN_SECONDS = 5.0
 
 
-class Display(Protocol):
+class ProgressDisplay(Protocol):
     """Protocol of a progress display."""
 
     def start(self, total: int, done: int) -> None:
@@ -38,7 +38,7 @@ class Display(Protocol):
         """End the session."""
 
 
-class NoDisplay:
+class SilentDisplay:
     """A silent display, for tests and calls from Python."""
 
     def start(self, total: int, done: int) -> None:
@@ -166,7 +166,7 @@ class RichDisplay:
         self._progress.stop()
 
 
-def make_display(name: str | None = None) -> Display:
+def make_display(name: str | None = None) -> ProgressDisplay:
     """Make a display by name; None: ``rich`` on a terminal, ``plain`` elsewhere.
 
     Raises:
@@ -179,7 +179,7 @@ def make_display(name: str | None = None) -> Display:
     if name == "plain":
         return PlainDisplay()
     if name == "none":
-        return NoDisplay()
+        return SilentDisplay()
     raise UsageError(
         f"no display '{name}': choose {', '.join(_NAMES)}.{did_you_mean(name, _NAMES)}"
     )

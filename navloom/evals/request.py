@@ -110,7 +110,7 @@ class RunRequest:
             UsageError: a field has an invalid value.
         """
         from navloom.evals.run_folder import read_run, version_error
-        from navloom.models.model_spec import distrust
+        from navloom.models.model_spec import distrust_address
 
         said = read_run(run)
         asked, where = dict(said["request"]), dict(said.get("where") or {})
@@ -125,7 +125,7 @@ class RunRequest:
         given = {key: value for key, value in {**asked, **where}.items() if key in known}
         for key, value in given.items():
             for each in value if isinstance(value, list) else [value]:
-                distrust(each, f"{Path(run) / 'run.json'}: '{key}'")
+                distrust_address(each, f"{Path(run) / 'run.json'}: '{key}'")
         try:
             return cls(**cls.restored(given, where))
         except TypeError as error:

@@ -42,7 +42,7 @@ from typing import Any
 from navloom import files
 from navloom.errors import RunError
 from navloom.evals.progress import Tally
-from navloom.evals.session import check_id
+from navloom.evals.session import check_sample_id
 from navloom.models.redaction import COMMAND, redact_value
 
 _RECORDED = ("langgraph", "langgraph-checkpoint-sqlite", "langchain-core", "pydantic")
@@ -216,7 +216,7 @@ def iter_samples(path: Path | str) -> Iterator[dict[str, Any]]:
     return files.read_by_id(Path(path) / "samples.jsonl", line_form(Path(path), "samples.jsonl"))
 
 
-def fold_samples(run: Path | str, add: Callable[[dict[str, Any]], None], what: str) -> None:
+def for_each_sample(run: Path | str, add: Callable[[dict[str, Any]], None], what: str) -> None:
     """Pass every finished sample of a run to ``add``, by id, with one at a time in memory.
 
     Args:
@@ -388,7 +388,7 @@ class RunFolder:
         return self._samples.ids
 
     @property
-    def errored(self) -> set[str]:
+    def error_ids(self) -> set[str]:
         """Ids of the samples that ended in an exception."""
         return self._errors.ids
 
@@ -403,7 +403,7 @@ class RunFolder:
         Raises:
             RunError: one is not; the message names its file and line.
         """
-        if self.finished | self.errored <= planned:
+        if self.finished | self.error_ids <= planned:
             return
         for file in (self._samples, self._errors):
             for number, record in enumerate(files.read_lines(file.path, file.form), start=1):
@@ -431,7 +431,7 @@ class RunFolder:
         self._add(record, self._errors, self._broken)
 
     def _add(self, record: dict[str, Any], lines: files.JsonlFile, tally: Tally) -> None:
-        check_id(record["id"])
+        check_sample_id(record["id"])
         record = redact_value(record)
         lines.append(record)
         tally.add(record)
@@ -442,7 +442,7 @@ class RunFolder:
         Returns:
             The number of errors.
         """
-        records = len(self.errored)
+        records = len(self.error_ids)
         if not records:
             return 0
         try:

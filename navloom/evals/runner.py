@@ -160,10 +160,10 @@ async def run_batch(
     if len(ids) != len(samples):
         raise RunError("two samples of one run have the same id: ids are unique")
     chosen = session.picked(samples)
-    again = chosen & folder.errored
+    again = chosen & folder.error_ids
     if session.retry:
         folder.retry_errors()
-    ended = chosen & (folder.finished | folder.errored)
+    ended = chosen & (folder.finished | folder.error_ids)
     todo = [sample for sample in samples if sample.id in chosen - ended]
     todo.sort(key=lambda sample: (sample.scene, sample.id))
     most = session.max_connections
@@ -176,7 +176,7 @@ async def run_batch(
         return Summary.of(
             folder.tally + under_way,
             samples=len(ids),
-            left=len(ids - folder.finished - folder.errored),
+            left=len(ids - folder.finished - folder.error_ids),
             model=job.model,
             stopped=stop.requests > 0,
             seconds=time.monotonic() - started,
@@ -334,7 +334,7 @@ class _Engine:
     async def under_way(self, todo: list[Sample]) -> Tally:
         """Return the usage of samples that have started and not ended, as it was paid for."""
         used = Tally()
-        ended = self.folder.finished | self.folder.errored
+        ended = self.folder.finished | self.folder.error_ids
         begun_ids = await agent_graph.started_threads(self.saver) - ended
         for sample in todo:
             if sample.id in begun_ids:

@@ -14,7 +14,7 @@ from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 
 from navloom.errors import LimitReachedError, ModelRefusedError, RunError, StoppedError
-from navloom.evals.progress import Display, Tally
+from navloom.evals.progress import ProgressDisplay, Tally
 from navloom.evals.session import Job, Sample
 from navloom.files import encode_line
 from navloom.graphs.invocation import usage_so_far
@@ -157,7 +157,11 @@ class CallScope:
     """Settings, limits and retry messages of all model calls of one session."""
 
     def __init__(
-        self, settings: CallSettings, limits: UsageLimits, display: Display, connections: int
+        self,
+        settings: CallSettings,
+        limits: UsageLimits,
+        display: ProgressDisplay,
+        connections: int,
     ) -> None:
         # Shared by all samples: one may send several calls at once.
         at_once = asyncio.Semaphore(max(1, connections))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from navloom.errors import RunError, UsageError, did_you_mean
 from navloom.evals.option import CALLS, LIMITS, PICKS, Opt, check_options
-from navloom.evals.progress import Display, DisplayName, NoDisplay
+from navloom.evals.progress import DisplayName, ProgressDisplay, SilentDisplay
 
 if TYPE_CHECKING:
     from navloom.models.model_call import CallSettings
@@ -181,9 +181,9 @@ class Session:
         ),
     ] = False
     display: Annotated[
-        Display,
+        ProgressDisplay,
         Opt("Progress on stderr; plain where that is no terminal.", kind=DisplayName, shown="rich"),
-    ] = field(default_factory=NoDisplay)
+    ] = field(default_factory=SilentDisplay)
     token_limit: Annotated[
         int | None,
         Opt(
@@ -240,9 +240,9 @@ class Session:
                 told[name] = getattr(self, name)
         object.__setattr__(self, "settings", replace(self.settings, **told))
         if self.allow_address:
-            from navloom.models.model_spec import allow
+            from navloom.models.model_spec import allow_origins
 
-            allow(self.allow_address)
+            allow_origins(self.allow_address)
 
     def _check_workers(self) -> None:
         """Check the options of workers and cluster.
@@ -309,18 +309,18 @@ class Session:
 _SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=@-]{0,199}")
 
 
-def is_id(name: str) -> bool:
+def is_sample_id(name: str) -> bool:
     """Check whether a name is a valid sample id, and so safe as a file name."""
     return _SAFE_ID.fullmatch(name) is not None
 
 
-def check_id(name: str) -> str:
+def check_sample_id(name: str) -> str:
     """Return a sample id if it is safe as a file name.
 
     Raises:
         RunError: it is empty, too long, starts with a dot or holds a slash, a colon or a space.
     """
-    if not is_id(name):
+    if not is_sample_id(name):
         raise RunError(
             f"{name!r} cannot be a sample id: use letters, digits and . _ + = @ -,"
             " a letter or digit first, at most 200"
@@ -328,14 +328,14 @@ def check_id(name: str) -> str:
     return name
 
 
-def make_id(scene: str, attempt: int) -> str:
+def attempt_id(scene: str, attempt: int) -> str:
     """Return the id of an attempt in a scene, safe as a file name.
 
-    ``make_id("hm3d:00006-HkseAnWCgqk", 3)`` is ``"hm3d-00006-HkseAnWCgqk-00003"``; ids of one scene
-    sort by attempt. URIs that differ only in characters that a file name cannot hold
-    would share ids, so pass ``Scene.uri``.
+    ``attempt_id("hm3d:00006-HkseAnWCgqk", 3)`` is ``"hm3d-00006-HkseAnWCgqk-00003"``; ids of one
+    scene sort by attempt. URIs that differ only in characters that a file name cannot hold would
+    share ids, so pass ``Scene.uri``.
     """
-    return check_id(f"{re.sub(r'[^A-Za-z0-9._+=@]+', '-', scene).strip('-.')}-{attempt:05d}")
+    return check_sample_id(f"{re.sub(r'[^A-Za-z0-9._+=@]+', '-', scene).strip('-.')}-{attempt:05d}")
 
 
 def sample_seed(run_seed: int, sample_id: str) -> int:
@@ -369,7 +369,7 @@ class Sample:
     epoch: int = 0
 
     def __post_init__(self) -> None:
-        check_id(self.id)
+        check_sample_id(self.id)
 
     @classmethod
     def of(cls, run_seed: int, name: str, scene: str, attempt: int = 0, /, **more: Any) -> Sample:

@@ -38,7 +38,7 @@ def check_arms(arms: Iterable[str], known: Collection[str]) -> None:
             raise UsageError(f"no arm '{name}': choose {', '.join(known)}.{hint}")
 
 
-class Study:
+class StudyRuns:
     """The runs of one study, all of which must be complete.
 
     Args:

@@ -62,7 +62,7 @@ from navloom.models.messages import (
 )
 from navloom.models.model_call import acall
 from navloom.models.spans import tool_span
-from navloom.models.structured_output import bind
+from navloom.models.structured_output import bind_schema
 from navloom.models.usage import reply_usage
 from navloom.prompts.prompt_loader import RenderedPrompt
 from navloom.tools.model_output import Violation
@@ -169,7 +169,7 @@ def question_builder(
     def prepared(state: Any, context: Any) -> Asked:
         asked = question(state, context)
         shown = asked.pictures()
-        bound = bind(
+        bound = bind_schema(
             context.model,
             schema=asked.schema,
             constrain=getattr(context, "constrain", True),
@@ -293,7 +293,7 @@ def add_conversation(builder: agent_graph.AgentGraph[Any, Any, Any], talk: Conve
 
     def prepared(state: Any, context: Any) -> Asked:
         rendered, schema = talk.ask(state, context)
-        bound = bind(
+        bound = bind_schema(
             context.model,
             tools=[] if context.compact else list(talk.tools(state, context)),
             schema=schema,

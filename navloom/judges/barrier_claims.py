@@ -54,7 +54,7 @@ _TOKEN = re.compile(r"[a-zA-Z']+")
 
 
 @dataclass(frozen=True)
-class Claim:
+class BarrierClaim:
     """One claim of an explanation.
 
     Attributes:
@@ -72,7 +72,7 @@ class Claim:
     hollow: bool
 
 
-def read_claims(said: str, ends: Sequence[Iterable[str]], agent: str = "") -> list[Claim]:
+def read_claims(said: str, ends: Sequence[Iterable[str]], agent: str = "") -> list[BarrierClaim]:
     """Parse an explanation into claims, in order.
 
     Args:
@@ -81,7 +81,7 @@ def read_claims(said: str, ends: Sequence[Iterable[str]], agent: str = "") -> li
         agent: the body asked about; "" where it is unknown.
     """
     text, names = _signed(said[:_MOST_READ], ends, agent)
-    claims: list[Claim] = []
+    claims: list[BarrierClaim] = []
     before = ""
     for part in _parts(text):
         claim, last = _claim(part, names), claims[-1] if claims else None
@@ -145,7 +145,7 @@ def _tokens(text: str) -> str:
     return f" {' '.join(_TOKEN.findall(_SIGN.sub(' ', text)))} "
 
 
-def _claim(part: str, names: Sequence[str]) -> Claim:
+def _claim(part: str, names: Sequence[str]) -> BarrierClaim:
     words = _words()
     weights = Counter[str]()
     own: set[str] = set()
@@ -159,7 +159,7 @@ def _claim(part: str, names: Sequence[str]) -> Claim:
     places = frozenset(names[int(number)] for _, number in _SIGN.findall(part))
     text = _tokens(part)
     left = _TOKEN.findall(words.hollow.sub(" ", text))
-    return Claim(
+    return BarrierClaim(
         text=text.strip()[:120],
         places=places,
         causes=_understood(weights, own),

@@ -19,7 +19,7 @@ from typing import Any
 
 from navloom.scenes.lexicon import room_types
 from navloom.scenes.scene import Item, Scene, prompt_name
-from navloom.tools.navcraft.relay_task import can_hold, plausibility
+from navloom.tools.navcraft.relay_task import can_hold, grade_plausibility
 
 PREFERENCE_PAIRS = 200
 """Approximate number of pairs in a calibration, by default."""
@@ -98,7 +98,7 @@ def plausible_errands(scene: Scene) -> list[ErrandRequest]:
         holders = [each for each in scene.items_in(room.id, "asset") if can_hold(each.name)]
         for thing in scene.items_in(room.id, "object") if others else ():
             asset = find_support(thing, holders)
-            if asset and plausibility(thing.name, "table", room.label).carry == 1:
+            if asset and grade_plausibility(thing.name, "table", room.label).carry == 1:
                 found.setdefault(
                     (thing.name, room.id),
                     ErrandRequest(

@@ -94,7 +94,7 @@ class RetryPolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class CallFailure:
     """Cause of one failed call.
 
     Attributes:
@@ -115,7 +115,7 @@ class Failure:
         return self.status, _REQUEST_ID.sub("", self.text)
 
 
-def classify_failure(error: BaseException, *, remote: bool = True) -> Failure | None:
+def classify_failure(error: BaseException, *, remote: bool = True) -> CallFailure | None:
     """Classify an exception from a chat model.
 
     Args:
@@ -128,19 +128,19 @@ def classify_failure(error: BaseException, *, remote: bool = True) -> Failure | 
     """
     own = next((each for each in error_chain(error) if isinstance(each, NavloomError)), None)
     if own is not None:
-        return Failure("final", _one_line(str(own)))
+        return CallFailure("final", _one_line(str(own)))
     text = _one_line(_told(error))
     status = getattr(error, "status_code", None)
     if isinstance(status, int) and status >= 400:
         return _of_status(status, error, text)
     names = {f"{c.__module__.partition('.')[0]}.{c.__name__}" for c in type(error).__mro__}
     if isinstance(error, TimeoutError) or any(n.endswith("TimeoutError") for n in names):
-        return Failure("timeout", text or "no answer in time")
+        return CallFailure("timeout", text or "no answer in time")
     deepest = [str(each) for each in error_chain(error) if str(each)][-1] if str(error) else ""
     if any(n.endswith("ConnectionError") for n in names) or _roots(names) & _HTTP_CLIENTS:
-        return Failure("connection", _one_line(deepest) or text)
+        return CallFailure("connection", _one_line(deepest) or text)
     if _roots(names) & _SDKS or (remote and isinstance(error, _UNREADABLE)):
-        return Failure("garbled", f"{type(error).__name__}: {text}"[:_MOST_TEXT])
+        return CallFailure("garbled", f"{type(error).__name__}: {text}"[:_MOST_TEXT])
     return None
 
 
@@ -166,7 +166,7 @@ def refused_ability(status: int | None, text: str) -> str | None:
 
 
 def model_error(
-    model: Any, name: str, failure: Failure, policy: RetryPolicy, attempts: int
+    model: Any, name: str, failure: CallFailure, policy: RetryPolicy, attempts: int
 ) -> ModelError:
     """Return the error of a call that failed for good, with one line on cause and advice.
 
@@ -196,7 +196,7 @@ def server_address(model: Any) -> str | None:
     return public_address(found).rstrip("/") if found else None
 
 
-def _advice(model: Any, name: str, failure: Failure, policy: RetryPolicy) -> str:
+def _advice(model: Any, name: str, failure: CallFailure, policy: RetryPolicy) -> str:
     seen, setting = (failure.status, failure.text), partial(_setting, model, name)
     if fix := refusal_advice(*seen):
         return fix
@@ -257,7 +257,7 @@ def _setting(model: Any, name: str, what: str) -> str:
     return variable or plain
 
 
-def _of_status(status: int, error: BaseException, text: str) -> Failure:
+def _of_status(status: int, error: BaseException, text: str) -> CallFailure:
     asked = _retry_after(getattr(getattr(error, "response", None), "headers", None))
     kind: Kind = "final"
     if refusal_advice(status, text) is not None:
@@ -271,7 +271,7 @@ def _of_status(status: int, error: BaseException, text: str) -> Failure:
         kind = "overloaded"
     elif status >= 500:
         kind = "server"
-    return Failure(kind, text, status, asked)
+    return CallFailure(kind, text, status, asked)
 
 
 def _spoken(seconds: float) -> str:

@@ -56,7 +56,7 @@ class ContextOverflow:
     own: bool
 
     @property
-    def is_reply(self) -> bool:
+    def lacks_reply_room(self) -> bool:
         """True if the prompt may fit, and only the room for the reply does not."""
         known = self.context is not None and self.prompt is not None
         return self.reply is not None and not (known and self.room < 1)
@@ -72,7 +72,7 @@ class ContextOverflow:
     def fix(self) -> str:
         """Advice for the user, in one line."""
         longer = "start the server with a longer one (llama.cpp: -c, vLLM: --max-model-len)"
-        if self.is_reply:
+        if self.lacks_reply_room:
             whole = f" of {self.context} tokens" if self.context else ""
             return (
                 f"a reply of {self.reply} tokens does not fit beside the prompt in the model's"

@@ -58,7 +58,7 @@ class Completion:
     completion_ms: float
 
 
-class Engine:
+class LocalEngine:
     """One model file in memory, loaded on the first request.
 
     It can be called from any thread and event loop; requests are queued. It opens no network
@@ -98,7 +98,7 @@ class Engine:
             stop.set()
             raise
 
-    async def aask(self, request: Mapping[str, Any]) -> Completion:
+    async def ask_async(self, request: Mapping[str, Any]) -> Completion:
         """Return what `ask` returns, without blocking the event loop; cancelling stops the engine.
 
         Raises:
@@ -266,11 +266,11 @@ def _needed(file: ModelFile, n_ctx: int) -> int:
     return file.size + n_ctx * (file.token_bytes or 0) + attention + _WORK_BYTES
 
 
-_ENGINES: dict[tuple[Path, int, int], Engine] = {}
+_ENGINES: dict[tuple[Path, int, int], LocalEngine] = {}
 _LOCK = threading.Lock()
 
 
-def engine_for(name: str, file: ModelFile, *, n_ctx: int, threads: int) -> Engine:
+def engine_for(name: str, file: ModelFile, *, n_ctx: int, threads: int) -> LocalEngine:
     """Return the process's engine for a file and settings, always the same one.
 
     Raises:
@@ -286,7 +286,7 @@ def engine_for(name: str, file: ModelFile, *, n_ctx: int, threads: int) -> Engin
     with _LOCK:
         if key not in _ENGINES:
             check_memory(name, file, n_ctx)
-            _ENGINES[key] = Engine(name, file, n_ctx=n_ctx, threads=threads)
+            _ENGINES[key] = LocalEngine(name, file, n_ctx=n_ctx, threads=threads)
         return _ENGINES[key]
 
 

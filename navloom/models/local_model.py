@@ -31,7 +31,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import PrivateAttr
 
 from navloom.errors import ModelError, did_you_mean
-from navloom.models.local_engine import Completion, Engine, engine_for
+from navloom.models.local_engine import Completion, LocalEngine, engine_for
 from navloom.models.local_gguf import ModelFile, find_model_file
 from navloom.models.messages import AnswerError, message_text, read_json_object
 from navloom.models.model_spec import ModelOptions
@@ -86,7 +86,7 @@ class ReplyForms:
         self.wraps = bool(functions) and (not properties or "tool" in properties)
 
     @property
-    def is_plain(self) -> bool:
+    def allows_any_text(self) -> bool:
         """True if any text is a valid reply."""
         return not self.functions and self.schema is None
 
@@ -303,14 +303,14 @@ class LocalChatModel(BaseChatModel):
     exact: bool = False
     """Process every prompt from its start, so that rounding does not depend on earlier calls."""
 
-    _engine: Engine = PrivateAttr()
+    _engine: LocalEngine = PrivateAttr()
 
-    def __init__(self, engine: Engine, **fields: Any) -> None:
+    def __init__(self, engine: LocalEngine, **fields: Any) -> None:
         super().__init__(**fields)
         self._engine = engine
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> LocalEngine:
         """Engine that answers, shared by models of the same file and settings."""
         return self._engine
 
@@ -341,7 +341,7 @@ class LocalChatModel(BaseChatModel):
         schema: Mapping[str, Any] | None = None,
         constrain: bool = True,
     ) -> Runnable[Any, AIMessage]:
-        """Return the model bound to tools and schema, for `navloom.models.structured_output.bind`.
+        """Return the model bound to tools and schema, as `structured_output.bind_schema` needs it.
 
         Args:
             tools: tools in OpenAI's form.
@@ -381,7 +381,7 @@ class LocalChatModel(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         request, forms = self._request(messages, stop, kwargs)
-        return self._result(await self._engine.aask(request), messages, forms)
+        return self._result(await self._engine.ask_async(request), messages, forms)
 
     def _request(
         self, messages: list[BaseMessage], stop: list[str] | None, bound: Mapping[str, Any]
@@ -390,7 +390,7 @@ class LocalChatModel(BaseChatModel):
         schema = bound.get("response_format")
         forms = ReplyForms(name, bound.get("tools", ()), schema, bound.get("tool_choice"))
         # Unconstrained, an answer without tools depends on the prompt, as with every backend.
-        silent = forms.is_plain or (not constrain and not forms.functions)
+        silent = forms.allows_any_text or (not constrain and not forms.functions)
         request: dict[str, Any] = {
             "messages": to_chat_roles(name, messages, "" if silent else forms.note()),
             "max_tokens": self.max_tokens,
@@ -399,7 +399,7 @@ class LocalChatModel(BaseChatModel):
         }
         if stop:
             request["stop"] = stop
-        if constrain and not forms.is_plain:
+        if constrain and not forms.allows_any_text:
             request["grammar"] = forms.grammar()
         text = json.dumps([request, self.seed], sort_keys=True, ensure_ascii=False)
         first = hashlib.sha256(text.encode()).digest()[:4]

@@ -40,7 +40,7 @@ from tenacity import AsyncRetrying, RetryCallState, stop_after_attempt, wait_ran
 
 from navloom.errors import ModelError, NavloomError, StoppedError
 from navloom.models.call_failure import (
-    Failure,
+    CallFailure,
     RetryPolicy,
     classify_failure,
     model_error,
@@ -66,7 +66,7 @@ class RetryEvent:
     """One decision to retry, for a progress line: the failed attempt, why, the wait (s)."""
 
     attempt: int
-    failure: Failure
+    failure: CallFailure
     wait: float
 
 
@@ -160,7 +160,7 @@ class _Decide:
 
     def __init__(self, policy: RetryPolicy, remote: bool) -> None:
         self.policy, self.remote = policy, remote
-        self.failure: Failure | None = None
+        self.failure: CallFailure | None = None
         self._backoff = wait_random_exponential(
             multiplier=policy.first_wait, max=policy.longest_wait, min=policy.first_wait / 2
         )
@@ -381,7 +381,7 @@ async def acall(
     """Call a model once, with retries; every graph's model node uses this.
 
     Args:
-        bound: a chat model, or a runnable made by `navloom.models.structured_output.bind`.
+        bound: a chat model, or a runnable made by `navloom.models.structured_output.bind_schema`.
         messages: the conversation so far.
         role: the model's role; None takes that of `call_settings`, "generator".
         policy: the retry policy; None takes `call_settings`, then what the model was made with
@@ -514,7 +514,7 @@ class _Ask:
         except Exception as error:
             failure = classify_failure(error)
             too_long = failure and read_overflow(failure.status, failure.text)
-            if not ours or not too_long or not too_long.is_reply:
+            if not ours or not too_long or not too_long.lacks_reply_room:
                 raise
             if too_long.context is not None and too_long.context <= ours:
                 about[OUR_BOUND] = 0

@@ -8,7 +8,7 @@ A file may not send a model's calls anywhere until the user of this machine allo
 text may hold an address (``vllm/x,base_url=http://gpu1:8000/v1``), and calls there carry a key of
 the environment and the whole conversation. If it is typed, or in an environment variable, it is the
 user's own. In a run's folder or a file of ``--run-config`` it comes from someone else. So code that
-reads a model's text from a file calls `distrust`, and `navloom.models.get_model` refuses a
+reads a model's text from a file calls `distrust_address`, and `navloom.models.get_model` refuses a
 distrusted origin before any call, unless
 
 - an environment variable that ends in ``_BASE_URL`` names the same origin;
@@ -275,7 +275,7 @@ def origin_of(address: str) -> str:
     return f"{scheme}://{host}{number}"
 
 
-def distrust(text: object, where: str) -> None:
+def distrust_address(text: object, where: str) -> None:
     """Distrust the addresses in a model's text that came from a file.
 
     Args:
@@ -288,14 +288,14 @@ def distrust(text: object, where: str) -> None:
         _distrusted.setdefault(origin, f"{where} sends calls to {shown} ({option})"[:1000])
 
 
-def trust(text: object) -> None:
+def trust_address(text: object) -> None:
     """Allow and remember the addresses in a model's text that the user typed."""
     origins = [origin_of(address) for address in _named(text).values()]
     if origins:
         _allow(origins, "typed")
 
 
-def allow(origins: Iterable[str]) -> None:
+def allow_origins(origins: Iterable[str]) -> None:
     """Allow files to send calls to these origins, now and later on this machine.
 
     Raises:

@@ -35,7 +35,7 @@ ANSWER_TOOL = "answer_"
 _DATE = re.compile(r"-\d{8}$")
 
 
-def bind(
+def bind_schema(
     model: BaseChatModel | str,
     *,
     tools: Sequence[BaseTool] = (),

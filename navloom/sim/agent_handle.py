@@ -87,13 +87,13 @@ class AgentHandle:
         return self.simulator.scene
 
     @property
-    def physical(self) -> bool:
+    def has_contacts(self) -> bool:
         """True if the body has contacts, so that it may stand beside its viewpoint."""
         return getattr(self.simulator, "physics", "off") != "off"
 
     def pose_record(self, pose: Pose) -> dict[str, Any]:
         """Return a pose for a state, with its position if it may differ from the viewpoint's."""
-        return pose_record(pose, exact=self.physical)
+        return pose_record(pose, exact=self.has_contacts)
 
     def saved(self) -> dict[str, Any]:
         """Return further state entries that restore the body exactly.
@@ -101,7 +101,7 @@ class AgentHandle:
         Returns:
             ``simulator`` and its saved state; empty if a pose is enough.
         """
-        if not self.physical or "restore" not in self.simulator.capabilities:
+        if not self.has_contacts or "restore" not in self.simulator.capabilities:
             return {}
         assert isinstance(self.simulator, RestorableSimulator)  # noqa: S101  it claims to be one
         return {"simulator": self.simulator.state()}
@@ -196,7 +196,7 @@ class AgentHandle:
 
     def _restored(self, state: Mapping[str, Any]) -> Observation:
         saved, others = state.get("simulator"), _in(self.simulator).keys() - {self.agent}
-        if self.physical and saved is not None and not others:
+        if self.has_contacts and saved is not None and not others:
             assert isinstance(self.simulator, RestorableSimulator)  # noqa: S101  it gave a state
             seen = self.simulator.restore(saved)
             return _keep(self, len(state["trajectory"]) - 1, seen[self.agent])

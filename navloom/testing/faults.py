@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeAlias
 
 from langchain_core.messages import AIMessage
 
-from navloom.testing.wire_protocols import Wire, WireCall
+from navloom.testing.wire_protocols import WireCall, WireProtocol
 
 HUGE = 300_000
 """Length of a huge argument in characters: over every limit in Navloom."""
@@ -34,7 +34,7 @@ class Exchange(Protocol):
         content_type: the content type of the reply.
     """
 
-    wire: Wire
+    wire: WireProtocol
     content_type: str
 
     def send(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:

@@ -16,7 +16,7 @@ from langchain_core.messages import AIMessage
 from navloom.errors import ScriptError
 from navloom.models.scripted import Said, as_message
 from navloom.testing.faults import CallPlan, Fault, HungUpError, Plan, make_plan
-from navloom.testing.wire_protocols import WIRES, Wire, WireCall
+from navloom.testing.wire_protocols import WIRES, WireCall, WireProtocol
 
 _LARGEST_REQUEST = 64 * 1024 * 1024
 _BETWEEN_OUTAGES_S = 0.5
@@ -145,8 +145,8 @@ class ModelServer:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def admit(
-        self, wire: Wire, body: dict[str, Any], headers: dict[str, str], path: str
+    def add_request(
+        self, wire: WireProtocol, body: dict[str, Any], headers: dict[str, str], path: str
     ) -> WireCall:
         """Record a request and return it as a numbered call."""
         with self._lock:
@@ -229,7 +229,7 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     timeout = 120
     server: _Http
-    wire: Wire
+    wire: WireProtocol
     content_type: str
 
     def send_json(self, status: int, body: Mapping[str, Any], headers: Mapping[str, str]) -> None:
@@ -298,7 +298,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wire = wire
         model_server = self.server.model_server
         headers = {name.lower(): value for name, value in self.headers.items()}
-        call = model_server.admit(wire, body, headers, path)
+        call = model_server.add_request(wire, body, headers, path)
         if model_server.refuses(headers):
             self.send_json(401, wire.error("invalid key"), {})
             return

@@ -45,7 +45,7 @@ class ParsedRequest:
     answer_tool: str | None = None
 
 
-class Wire(ABC):
+class WireProtocol(ABC):
     """One wire protocol: parses requests and builds replies."""
 
     name: str
@@ -87,13 +87,13 @@ class WireCall:
     """
 
     number: int
-    wire: Wire
+    wire: WireProtocol
     body: dict[str, Any]
     headers: dict[str, str]
     path: str
 
 
-class OpenAIWire(Wire):
+class OpenAIWire(WireProtocol):
     """OpenAI's chat completions protocol."""
 
     name = "openai"
@@ -165,7 +165,7 @@ class OpenAIWire(Wire):
         return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
 
 
-class AnthropicWire(Wire):
+class AnthropicWire(WireProtocol):
     """Anthropic's messages protocol."""
 
     name = "anthropic"
@@ -246,7 +246,7 @@ class AnthropicWire(Wire):
         return blocks
 
 
-WIRES: dict[str, Wire] = {
+WIRES: dict[str, WireProtocol] = {
     "/v1/chat/completions": OpenAIWire(),
     "/chat/completions": OpenAIWire(),
     "/v1/messages": AnthropicWire(),

@@ -48,7 +48,7 @@ def _documents(documents: Documents, note: Callable[[str], None]) -> dict[str, b
         except WithheldError as error:
             found = {"error": str(error)}
         except NavloomError as error:
-            found = {"error": documents.without_places(str(error))}
+            found = {"error": documents.with_relative_paths(str(error))}
             # Runs that cannot be compared are no fault: nobody asked for the comparison.
             if not path.startswith("compare/"):
                 note(f"{path}: {error}")

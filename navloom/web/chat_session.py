@@ -98,7 +98,7 @@ class LiveChat(ChatDisplay):
         self.gone = dict(why)
         while self._tasks:
             # The next waiting task starts when this one is broken off; break it off as well.
-            self.talk.break_off()
+            self.talk.stop_current()
             await asyncio.wait(self._tasks, timeout=_BREATH_S)
         await self.talk.close()
         await self._stack.aclose()
@@ -112,7 +112,7 @@ class LiveChat(ChatDisplay):
 
     # Input from pages.
 
-    def do(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+    def run_task(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Return a task that runs a coroutine, whether or not the page that asked for it waits."""
         task = asyncio.create_task(self._done(work), context=self._settings.copy())
         self._tasks.add(task)
@@ -133,12 +133,12 @@ class LiveChat(ChatDisplay):
             logging.getLogger("navloom").exception("a defect of Navloom")
             self.said("error", f"a defect of Navloom: {error_line(error)}")
         finally:
-            self.tell_now()
+            self.send_state()
 
     def hear(self, words: str | None) -> None:
         """Process the user's words; None stops the robot."""
         first = not self.talk.transcript
-        self.do(self.talk.hear(words))
+        self.run_task(self.talk.hear(words))
         if first:
             self._on_change()
 
@@ -148,7 +148,7 @@ class LiveChat(ChatDisplay):
         Returns:
             The words of that line; None if there is nothing to undo.
         """
-        words: str | None = await self.do(self._undone(to))
+        words: str | None = await self.run_task(self._undone(to))
         return words
 
     async def _undone(self, to: int | None) -> str | None:
@@ -164,7 +164,7 @@ class LiveChat(ChatDisplay):
             NavloomError: there is no such model, or a limit cannot be enforced with it.
         """
         self._settings.copy().run(self.talk.use_model, name)
-        self.tell_now()
+        self.send_state()
 
     # Events to pages.
 
@@ -175,7 +175,7 @@ class LiveChat(ChatDisplay):
             line |= _line(len(self.talk.transcript) - 1, self.talk.transcript[-1])
         self._lines.append(line)
         self._tell("line", line)
-        self.tell_now()
+        self.send_state()
 
     def writing(self, text: str) -> None:
         """Send the part of a line that the model has written so far."""
@@ -192,13 +192,13 @@ class LiveChat(ChatDisplay):
         if len(trail) > self._shown:
             self._tell("poses", self.poses(trail[self._shown :]))
             self._shown = len(trail)
-        self.tell_now()
+        self.send_state()
 
     def tell_threads(self) -> None:
         """Tell the pages that the list of threads has changed."""
         self._tell("threads", None)
 
-    def tell_now(self) -> None:
+    def send_state(self) -> None:
         """Send the conversation's current state if the state has changed."""
         now = self.now()
         if now != self._now:

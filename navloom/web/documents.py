@@ -102,18 +102,18 @@ class Documents:
             return found
         said = json.dumps(found, ensure_ascii=False)
         lies = any(json.dumps(place, ensure_ascii=False)[1:-1] in said for place in self._places)
-        return self.without_places(found) if lies else found
+        return self.with_relative_paths(found) if lies else found
 
-    def without_places(self, made: Any) -> Any:
+    def with_relative_paths(self, made: Any) -> Any:
         """Return JSON in which paths are relative to the sources' folders."""
         if isinstance(made, str):
             for place in self._places:
                 made = made.replace(f"{place}/", "").replace(place, "…")
             return made
         if isinstance(made, list):
-            return [self.without_places(each) for each in made]
+            return [self.with_relative_paths(each) for each in made]
         if isinstance(made, dict):
-            return {key: self.without_places(each) for key, each in made.items()}
+            return {key: self.with_relative_paths(each) for key, each in made.items()}
         return made
 
     def _made(self, path: str) -> Any:
@@ -154,7 +154,7 @@ class Documents:
         room = _MOST_PAIRS
         for a, b in self.pairs()[:MOST_COMPARED]:
             yield f"compare/{a}/{b}"
-            if not self.comparable(a, b):
+            if not self.can_compare(a, b):
                 continue
             theirs = {row.id for row in self.sources[b].rows()}
             both = [row.id for row in self.sources[a].rows() if row.id in theirs][:room]
@@ -169,7 +169,7 @@ class Documents:
         every = combinations(range(len(kinds)), 2)
         return [(a, b) for a, b in every if kinds[a] and kinds[a] == kinds[b]]
 
-    def comparable(self, a: int, b: int) -> bool:
+    def can_compare(self, a: int, b: int) -> bool:
         """Check whether the comparison of two sources can be made."""
         try:
             self._compare(str(a), str(b))

@@ -58,5 +58,5 @@ def _first(sources: Sequence[Source], documents: Documents) -> str:
     if len(sources) == 1:
         tabs = [name for name, _ in sources[0].header().tabs]
         return f"#/source/0/{next(each for each in ('scores', 'agreement', *tabs) if each in tabs)}"
-    two = documents.pairs() == [(0, 1)] and documents.comparable(0, 1)
+    two = documents.pairs() == [(0, 1)] and documents.can_compare(0, 1)
     return "#/compare/0/1" if two else ""

@@ -23,7 +23,7 @@ from langgraph.runtime import Runtime
 
 from navloom.evals.run_folder import RunFolder
 from navloom.evals.runner import run_batch
-from navloom.evals.session import Sample, Session, make_id, sample_seed
+from navloom.evals.session import Sample, Session, attempt_id, sample_seed
 from navloom.models.usage import reply_usage, stamp_reply
 
 STEPS = 8
@@ -120,7 +120,7 @@ def make_samples(count: int, seed: int = 7) -> list[Sample]:
     made = []
     for number in range(count):
         scene = f"demo:{('flat', 'house', 'villa')[number % 3]}"
-        name = make_id(scene, number // 3)
+        name = attempt_id(scene, number // 3)
         made.append(Sample(name, sample_seed(seed, name), scene, number // 3))
     return made
 

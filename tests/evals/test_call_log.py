@@ -21,7 +21,7 @@ from navloom.evals import call_log, call_log_writer
 from navloom.evals.call_log import NAME, count_calls, read_calls
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navigation.request import EvalRequest
-from navloom.evals.progress import NoDisplay
+from navloom.evals.progress import SilentDisplay
 from navloom.evals.run_folder import read_errors, read_samples
 from navloom.evals.runner import run_request
 from navloom.evals.session import Session
@@ -421,7 +421,7 @@ def test_a_broken_or_newer_file_is_one_line(
 
 
 def test_a_broken_file_is_set_aside_and_said_when_the_run_goes_on(tmp_path: Path) -> None:
-    class Told(NoDisplay):
+    class Told(SilentDisplay):
         def __init__(self) -> None:
             self.notes: list[str] = []
 

@@ -19,13 +19,13 @@ from navloom.evals.dry_run import dry_run
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navcraft.results import report_tables
 from navloom.evals.navcraft.scores import score_run
-from navloom.evals.progress import NoDisplay, Summary
+from navloom.evals.progress import SilentDisplay, Summary
 from navloom.evals.run_folder import read_errors, read_samples
 from navloom.evals.runner import run_request
 from navloom.evals.sample_runner import CallScope
 from navloom.evals.session import Session, StopSignal
 from navloom.models import get_model
-from navloom.models.call_failure import Failure
+from navloom.models.call_failure import CallFailure
 from navloom.models.model_call import CallSettings, RetryEvent
 from navloom.models.response_cache import ResponseCache
 from navloom.models.usage import UsageLimits
@@ -155,7 +155,7 @@ def test_an_unknown_price_is_said(server: ModelServer, tmp_path: Path) -> None:
 def test_retries_are_seen_and_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
 
-    class Notes(NoDisplay):
+    class Notes(SilentDisplay):
         def note(self, text: str) -> None:
             said.append(text)
 
@@ -170,14 +170,14 @@ def test_retries_are_seen_and_counted(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_storm_of_retries_is_a_line_now_and_then() -> None:
     said: list[str] = []
-    display = NoDisplay()
+    display = SilentDisplay()
     display.note = said.append  # type: ignore[method-assign]
     told: list[str] = []
     settings = CallSettings(on_retry=lambda name, _: told.append(name))
     around = CallScope(settings, UsageLimits(), display, 1).make_settings()
     assert around.on_retry is not None
     for _ in range(50):
-        around.on_retry("a/b", RetryEvent(1, Failure("rate", "slow down", 429), 1.0))
+        around.on_retry("a/b", RetryEvent(1, CallFailure("rate", "slow down", 429), 1.0))
     assert len(said) == 1
     assert len(told) == 50
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from navloom import files as lines_module
 from navloom.errors import RunError
 from navloom.evals.run_folder import RunFolder, read_errors, read_run, read_samples
-from navloom.evals.session import check_id, make_id, sample_seed
+from navloom.evals.session import attempt_id, check_sample_id, sample_seed
 from navloom.files import JsonlFile, read_lines
 from tests.evals.lines import checked
 
@@ -205,9 +205,9 @@ def test_errors_are_tried_again_only_when_asked(tmp_path: Path) -> None:
     with folder(tmp_path) as run:
         run.add_error(line("a-1", "error"))
     with folder(tmp_path) as run:
-        assert run.errored == {"a-1"}
+        assert run.error_ids == {"a-1"}
         assert run.retry_errors() == 1
-        assert run.errored == set()
+        assert run.error_ids == set()
         assert run.tally.counts == {}
         assert run.retry_errors() == 0
         run.add_error(line("a-1", "error"))
@@ -317,16 +317,16 @@ def test_a_folder_that_was_refused_is_not_kept_locked(tmp_path: Path) -> None:
 )
 def test_ids_that_are_no_file_names(tmp_path: Path, name: str) -> None:
     with pytest.raises(RunError, match="sample id"):
-        check_id(name)
+        check_sample_id(name)
     with folder(tmp_path) as run, pytest.raises(RunError, match="sample id"):
         run.add_sample(line(name))
 
 
 def test_ids_of_attempts_sort_by_scene_and_number() -> None:
-    assert make_id("hm3d:00006-HkseAnWCgqk", 3) == "hm3d-00006-HkseAnWCgqk-00003"
-    names = [make_id("demo:flat", number) for number in range(0, 2000, 7)]
+    assert attempt_id("hm3d:00006-HkseAnWCgqk", 3) == "hm3d-00006-HkseAnWCgqk-00003"
+    names = [attempt_id("demo:flat", number) for number in range(0, 2000, 7)]
     assert names == sorted(names)
-    assert make_id("../../etc/passwd", 0) == "etc-passwd-00000"
+    assert attempt_id("../../etc/passwd", 0) == "etc-passwd-00000"
 
 
 def test_seeds_depend_on_run_and_id_and_nothing_else() -> None:

@@ -24,7 +24,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.errors import GraphRecursionError
 
 from navloom.errors import RunError, SceneError, UsageError
-from navloom.evals.progress import NoDisplay, PlainDisplay, Tally
+from navloom.evals.progress import PlainDisplay, SilentDisplay, Tally
 from navloom.evals.run_folder import read_errors, read_samples
 from navloom.evals.runner import run_batch
 from navloom.evals.session import Sample, Session, StopSignal, select_samples
@@ -255,7 +255,7 @@ async def test_flipped_bytes_cost_what_was_under_way_and_nothing_that_is_finishe
 # --- stopping and going on -----------------------------------------------------------------------
 
 
-class StopAfter(NoDisplay):
+class StopAfter(SilentDisplay):
     """Requests a stop when so many samples have ended."""
 
     def __init__(self, stop: StopSignal, after: int, times: int = 1) -> None:

@@ -20,7 +20,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 
 from navloom.errors import ScriptError
 from navloom.evals.navcraft.request import SynthRequest
-from navloom.evals.progress import NoDisplay
+from navloom.evals.progress import SilentDisplay
 from navloom.evals.run_folder import read_samples
 from navloom.evals.runner import run_batch, run_request
 from navloom.evals.sample_runner import run_sample
@@ -32,7 +32,7 @@ from navloom.models.redaction import redact
 from navloom.models.response_cache import ResponseCache
 from navloom.models.scripted import ScriptedChatModel
 from navloom.models.spans import END_S, agent_span, run_span, trace_context, tracing
-from navloom.models.structured_output import bind
+from navloom.models.structured_output import bind_schema
 from navloom.testing import ModelServer, Status, reply_with
 from tests.evals.dummy import DummyJob, make_samples, open_folder
 from tests.models.collector import Collector, Seen, tree
@@ -53,7 +53,7 @@ navloom.sample
     chat heuristic"""
 
 
-class Noted(NoDisplay):
+class Noted(SilentDisplay):
     def __init__(self) -> None:
         self.notes: list[str] = []
 
@@ -150,7 +150,7 @@ def _talk(note: Callable[[str], None] = print) -> None:
     tool = StructuredTool.from_function(find, name="find", description="Find a thing.")
 
     async def ask(state: MessagesState) -> Any:
-        reply = await acall(bind(model, tools=[tool]), state["messages"])
+        reply = await acall(bind_schema(model, tools=[tool]), state["messages"])
         return answer_tool_calls([reply], [tool], failed=lambda call: False, advise=lambda *_: "")
 
     graph = StateGraph(MessagesState).add_node("ask", ask).add_edge(START, "ask").compile()
@@ -228,7 +228,7 @@ def test_a_sample_that_breaks_and_one_that_is_stopped(collector: Collector, tmp_
     stop, samples = StopSignal(), make_samples(3)
     job = DummyJob(delay=0.02, breaks={samples[0].id: 1})
 
-    class Stopping(NoDisplay):
+    class Stopping(SilentDisplay):
         def step(self, tally: Any) -> None:
             stop.request()
 

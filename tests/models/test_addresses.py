@@ -15,7 +15,13 @@ from navloom.evals.runner import run_request
 from navloom.evals.session import Session
 from navloom.models import model_spec
 from navloom.models.model_registry import get_model, resolve_model
-from navloom.models.model_spec import AddressError, allow, distrust, origin_of, trust
+from navloom.models.model_spec import (
+    AddressError,
+    allow_origins,
+    distrust_address,
+    origin_of,
+    trust_address,
+)
 from navloom.testing.faults import Status
 from navloom.testing.mock_server import ModelServer
 from navloom.testing.wire_protocols import reply_with
@@ -54,45 +60,45 @@ def test_one_origin_has_one_spelling(address: str, origin: str) -> None:
 
 def test_a_typed_address_is_the_users_own() -> None:
     get_model("openai/x,base_url=http://gpu1:8000/v1")
-    distrust("openai/x,base_url=http://gpu1:8000/v1", "r/run.json: 'model'")
+    distrust_address("openai/x,base_url=http://gpu1:8000/v1", "r/run.json: 'model'")
     with pytest.raises(AddressError, match="--allow-address http://gpu1:8000"):
         get_model("openai/x,base_url=http://gpu1:8000/other")
-    trust("judge=openai/y,base_url=http://gpu1:8000/v1")
+    trust_address("judge=openai/y,base_url=http://gpu1:8000/v1")
     get_model("openai/x,base_url=http://gpu1:8000/v1")
 
 
 def test_what_was_allowed_is_remembered_by_the_next_process_and_for_that_origin_alone() -> None:
-    allow(["http://GPU1:8000"])
+    allow_origins(["http://GPU1:8000"])
     forget()
     for port in (8000, 8001):
-        distrust(f"openai/x,base_url=http://gpu1:{port}/v1", "f.yaml: 'model'")
+        distrust_address(f"openai/x,base_url=http://gpu1:{port}/v1", "f.yaml: 'model'")
     get_model("openai/x,base_url=http://gpu1:8000/v1")
     with pytest.raises(AddressError):
         get_model("openai/x,base_url=http://gpu1:8001/v1")
     with pytest.raises(UsageError, match="give scheme, host and port"):
-        allow(["gpu1"])
+        allow_origins(["gpu1"])
 
 
 @pytest.mark.parametrize("spoiled", [b"", b"[]", b'{"format": "navloom.addresses/1"}', b"\xff" * 9])
 def test_a_spoiled_memory_trusts_nobody_and_is_mended(spoiled: bytes) -> None:
-    allow(["http://gpu1:8000"])
+    allow_origins(["http://gpu1:8000"])
     (model_spec.state_folder() / "addresses.json").write_bytes(spoiled)
     forget()
-    distrust("openai/x,base_url=http://gpu1:8000/v1", "f.yaml: 'model'")
+    distrust_address("openai/x,base_url=http://gpu1:8000/v1", "f.yaml: 'model'")
     with pytest.raises(AddressError):
         get_model("openai/x,base_url=http://gpu1:8000/v1")
-    allow(["http://gpu1:8000"])
+    allow_origins(["http://gpu1:8000"])
     get_model("openai/x,base_url=http://gpu1:8000/v1")
 
 
 def test_what_the_environment_names_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    distrust("openai/x,base_url=http://gpu1:8000/v1", "f.yaml: 'model'")
+    distrust_address("openai/x,base_url=http://gpu1:8000/v1", "f.yaml: 'model'")
     monkeypatch.setenv("VLLM_BASE_URL", "http://gpu1:8000/other")
     get_model("openai/x,base_url=http://gpu1:8000/v1")
 
 
 def test_a_proxy_that_a_file_names_is_an_address() -> None:
-    distrust("openai/x,openai_proxy=evil:8080", "f.yaml: 'model'")
+    distrust_address("openai/x,openai_proxy=evil:8080", "f.yaml: 'model'")
     with pytest.raises(AddressError, match=r"evil:8080 \(openai_proxy\)"):
         get_model("openai/x,openai_proxy=evil:8080")
 
@@ -185,6 +191,6 @@ def test_a_person_at_a_terminal_is_asked(answer: str, code: int, tmp_path: Path)
 def test_a_model_that_is_kept_is_distrusted_like_one_that_is_made() -> None:
     name = "openai/x,base_url=http://gpu1:8000/v1"
     resolve_model(name)
-    distrust(name, "f.yaml: 'model'")
+    distrust_address(name, "f.yaml: 'model'")
     with pytest.raises(AddressError):
         resolve_model(name)

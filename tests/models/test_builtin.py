@@ -16,7 +16,7 @@ from navloom.models.builtin import GROUP, BuiltinChatModel, PolicyRequest, estim
 from navloom.models.model_call import acall, model_name
 from navloom.models.model_registry import get_model
 from navloom.models.scripted import ScriptedChatModel
-from navloom.models.structured_output import bind
+from navloom.models.structured_output import bind_schema
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -96,7 +96,9 @@ async def test_a_policy_is_chosen_by_the_job_that_is_bound_and_sees_seed_and_too
     model = BuiltinChatModel(model_name="mine", policies={"job": policy})
     messages: list[Any] = [HumanMessage("Random seed: 1\nJob: other")]
     for constrain in (True, False):
-        bound = bind(model, tools=[look], schema=SCHEMA, constrain=constrain, job="job", seed=7)
+        bound = bind_schema(
+            model, tools=[look], schema=SCHEMA, constrain=constrain, job="job", seed=7
+        )
         reply = await acall(bound, messages)
         assert reply.tool_calls[0]["name"] == "look"
     assert (seen[0].job, seen[0].seed) == ("job", 7)
@@ -110,14 +112,16 @@ async def test_an_unknown_job_is_one_line_with_the_jobs_there_are() -> None:
     model = get_model("builtin/heuristic")
     for job, said in (("phase_3", "Did you mean 'phase_"), (None, "phase_1, phase_2")):
         with pytest.raises(ModelError, match=said) as caught:
-            await acall(bind(model, schema=SCHEMA, job=job), [HumanMessage("Job: navigator")])
+            await acall(
+                bind_schema(model, schema=SCHEMA, job=job), [HumanMessage("Job: navigator")]
+            )
         assert str(caught.value).startswith("builtin/heuristic knows no job")
         assert "room_type" in str(caught.value)
 
 
 async def test_token_counts_are_estimates_and_say_so() -> None:
     model = BuiltinChatModel(model_name="mine", policies={"job": lambda r: r.answer({"a": 1})})
-    reply = await acall(bind(model, schema=SCHEMA, job="job"), [HumanMessage("x" * 400)])
+    reply = await acall(bind_schema(model, schema=SCHEMA, job="job"), [HumanMessage("x" * 400)])
     assert reply.usage_metadata == {"input_tokens": 100, "output_tokens": 2, "total_tokens": 102}
     assert reply.response_metadata["usage_estimated"] is True
     call = AIMessage("", tool_calls=[{"name": "look", "args": {"r": "A"}, "id": "1"}])
@@ -126,7 +130,7 @@ async def test_token_counts_are_estimates_and_say_so() -> None:
 
 async def test_a_job_is_told_to_no_other_model() -> None:
     with ScriptedChatModel(["yes"]) as model:
-        await acall(bind(model, schema=SCHEMA, job="job", seed=7), [HumanMessage("hi")])
+        await acall(bind_schema(model, schema=SCHEMA, job="job", seed=7), [HumanMessage("hi")])
     assert (model.calls[0].response_format, model.calls[0].kwargs) == (SCHEMA, {})
 
 
@@ -141,10 +145,10 @@ async def test_a_package_adds_a_policy_of_its_own(
     monkeypatch.syspath_prepend(str(tmp_path))
     plugins.find_plugins.cache_clear()
     model = get_model("builtin/heuristic")
-    reply = await acall(bind(model, job="lent_job"), [HumanMessage("hi")])
+    reply = await acall(bind_schema(model, job="lent_job"), [HumanMessage("hi")])
     assert reply.content == '{"a": 5}'
     with pytest.raises(ModelError, match="knows no job"):
-        await acall(bind(get_model("builtin/random"), job="lent_job"), [HumanMessage("hi")])
+        await acall(bind_schema(get_model("builtin/random"), job="lent_job"), [HumanMessage("hi")])
 
 
 @pytest.mark.parametrize("name", ["heuristic", "random"])

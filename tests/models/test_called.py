@@ -20,7 +20,7 @@ from navloom.models.model_call import acall, call_settings
 from navloom.models.model_registry import get_model
 from navloom.models.response_cache import ResponseCache
 from navloom.models.scripted import ScriptedChatModel
-from navloom.models.structured_output import bind
+from navloom.models.structured_output import bind_schema
 from navloom.models.usage import Budget, UsageLimits
 from navloom.testing import Delay, ModelServer, Status
 
@@ -48,7 +48,7 @@ async def test_a_call_that_went_well_and_one_from_the_cache(tmp_path: Path) -> N
         ModelServer(lambda _: "hello", faults=[Status(429, retry_after=0.01)]) as server,
         call_settings(cache=ResponseCache(tmp_path), on_call=told.append),
     ):
-        bound = bind(client(server), tools=[look], schema=SCHEMA)
+        bound = bind_schema(client(server), tools=[look], schema=SCHEMA)
         replies = [await acall(bound, ASK, role="judge") for _ in range(2)]
     assert [each.reply for each in told] == replies
     first, second = told
@@ -66,8 +66,8 @@ async def test_a_call_that_went_well_and_one_from_the_cache(tmp_path: Path) -> N
 async def test_tools_and_schema_are_those_that_were_sent(spec: str) -> None:
     told: list[CallRecord] = []
     with ModelServer(lambda _: '{"a": 1}') as server, call_settings(on_call=told.append):
-        await acall(bind(client(server, spec), schema=SCHEMA), ASK)
-        await acall(bind(client(server, spec), tools=[look]), ASK)
+        await acall(bind_schema(client(server, spec), schema=SCHEMA), ASK)
+        await acall(bind_schema(client(server, spec), tools=[look]), ASK)
         await acall(client(server, spec), ASK)
         bodies = [call.body for call in server.calls]
     assert [bool(each.schema) for each in told] == [True, False, False]

@@ -9,7 +9,7 @@ from navloom.errors import ModelError
 from navloom.models.context_overflow import ContextOverflow, read_overflow
 from navloom.models.model_call import acall
 from navloom.models.model_registry import get_model
-from navloom.models.structured_output import bind
+from navloom.models.structured_output import bind_schema
 from navloom.testing import ModelServer, Status
 
 LLAMA = "request (3031 tokens) exceeds the available context size (1024 tokens), try increasing it"
@@ -99,7 +99,9 @@ async def test_our_own_bound_gives_way_to_a_server_with_less_room() -> None:
     faults = [Status(400, text=BOUND), None, None]
     with ModelServer(['{"b": "c"}', "later"], faults=faults) as server:
         model = get_model("vllm/m", base_url=server.openai_url)
-        assert (await acall(bind(model, schema=schema), [HumanMessage("x")])).text == '{"b": "c"}'
+        assert (
+            await acall(bind_schema(model, schema=schema), [HumanMessage("x")])
+        ).text == '{"b": "c"}'
         assert [call.body.get("max_completion_tokens") for call in server.calls] == [4096, None]
         assert (await acall(model, [HumanMessage("y")])).text == "later"
         # What fits at most is known by now, and is not asked for again.

@@ -18,7 +18,7 @@ from navloom.models.model_call import acall, call_settings
 from navloom.models.model_registry import get_model
 from navloom.models.model_spec import public_address
 from navloom.models.server_info import ask_server
-from navloom.models.structured_output import bind
+from navloom.models.structured_output import bind_schema
 from tests.models.llama_server import NAME, llama_server
 
 pytestmark = pytest.mark.slow
@@ -65,11 +65,11 @@ async def test_it_says_what_it_is_and_does_not_hold_a_choice_of_tools(url: str) 
     schema = {"title": "a", "type": "object", "properties": {"b": {"enum": ["c", "d"]}}}
     model = get_model(f"vllm/{NAME},temperature=0,max_tokens=48", base_url=url)
     ask = [HumanMessage("Say hello.")]
-    said = await acall(bind(model, tools=[look], schema=schema), ask)
+    said = await acall(bind_schema(model, tools=[look], schema=schema), ask)
     # The day this fails it holds the choice, and what docs/models.md and `doctor` say is outdated.
     assert said.tool_calls == []
     assert said.text
-    held = await acall(bind(model, schema={**schema, "required": ["b"]}), ask)
+    held = await acall(bind_schema(model, schema={**schema, "required": ["b"]}), ask)
     assert json.loads(held.text)["b"] in ("c", "d")
 
 

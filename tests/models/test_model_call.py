@@ -15,7 +15,7 @@ from langchain_core.runnables import RunnableLambda
 
 from navloom.errors import ModelError, StoppedError
 from navloom.models import model_call as calls
-from navloom.models.call_failure import Failure, RetryPolicy, classify_failure, model_error
+from navloom.models.call_failure import CallFailure, RetryPolicy, classify_failure, model_error
 from navloom.models.model_call import (
     RetryEvent,
     acall,
@@ -169,7 +169,7 @@ async def test_no_answer_in_time_is_said_with_the_time(spec: str) -> None:
 )
 def test_no_answer_in_the_usual_time_says_which_limit_to_change(name: str, said: str) -> None:
     model = get_model(name, base_url="http://127.0.0.1:9/v1")
-    error = model_error(model, name, Failure("timeout", "late"), retry_policy_of(model), 1)
+    error = model_error(model, name, CallFailure("timeout", "late"), retry_policy_of(model), 1)
     assert said in str(error)
 
 
@@ -240,7 +240,7 @@ async def test_cancelling_a_call_is_not_a_failure() -> None:
 def test_a_defect_in_process_is_not_a_failure_of_a_model() -> None:
     assert classify_failure(KeyError("x"), remote=False) is None
     assert classify_failure(RuntimeError("x")) is None
-    assert classify_failure(KeyError("x")) == Failure("garbled", "KeyError: 'x'")
+    assert classify_failure(KeyError("x")) == CallFailure("garbled", "KeyError: 'x'")
 
 
 async def test_the_waits_double_up_to_the_longest_and_are_jittered() -> None:

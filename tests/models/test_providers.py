@@ -21,7 +21,7 @@ from navloom.models.call_failure import refusal_advice
 from navloom.models.messages import image_block
 from navloom.models.model_call import acall, unwrap_model
 from navloom.models.model_registry import get_model
-from navloom.models.structured_output import ANSWER_TOOL, backend_of, bind, takes_schema
+from navloom.models.structured_output import ANSWER_TOOL, backend_of, bind_schema, takes_schema
 from navloom.testing import ModelServer
 from tests.models.wire_rules import ARRAY_BOUNDS, complaints
 
@@ -75,7 +75,7 @@ def _tools(provider: str, body: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 async def test_a_conversation_with_tools_and_a_schema(provider: str) -> None:
     with ModelServer([CALL, _final(provider)]) as server:
-        bound = bind(_model(provider, server), tools=[check], schema=SCHEMA)
+        bound = bind_schema(_model(provider, server), tools=[check], schema=SCHEMA)
         messages: list[BaseMessage] = [SystemMessage("You plan."), HumanMessage("Plan.")]
         asked = await acall(bound, messages)
         assert [(c["name"], c["args"], c["id"]) for c in asked.tool_calls] == [
@@ -118,7 +118,7 @@ async def test_a_conversation_with_tools_and_a_schema(provider: str) -> None:
 async def test_constrained_tools_and_schema_on_the_wire(provider: str) -> None:
     with ModelServer([_final(provider)]) as server:
         await acall(
-            bind(_model(provider, server), tools=[check], schema=SCHEMA), [HumanMessage("x")]
+            bind_schema(_model(provider, server), tools=[check], schema=SCHEMA), [HumanMessage("x")]
         )
         body = server.calls[0].body
     tools = _tools(provider, body)
@@ -153,7 +153,9 @@ async def test_constrained_tools_and_schema_on_the_wire(provider: str) -> None:
 
 async def test_a_schema_alone(provider: str) -> None:
     with ModelServer([ANSWER]) as server:
-        reply = await acall(bind(_model(provider, server), schema=SCHEMA), [HumanMessage("x")])
+        reply = await acall(
+            bind_schema(_model(provider, server), schema=SCHEMA), [HumanMessage("x")]
+        )
         body = server.calls[0].body
     assert json.loads(str(reply.content)) == ANSWER
     assert "tools" not in body
@@ -165,7 +167,7 @@ async def test_a_schema_alone(provider: str) -> None:
 
 async def test_unconstrained_means_plain_tools_and_no_schema(provider: str) -> None:
     with ModelServer(["prose"]) as server:
-        bound = bind(_model(provider, server), tools=[check], schema=SCHEMA, constrain=False)
+        bound = bind_schema(_model(provider, server), tools=[check], schema=SCHEMA, constrain=False)
         await acall(bound, [HumanMessage("x")])
         body = server.calls[0].body
     assert "strict" not in json.dumps(body)
@@ -176,7 +178,7 @@ async def test_unconstrained_means_plain_tools_and_no_schema(provider: str) -> N
 async def test_nothing_bound_is_a_plain_call(provider: str) -> None:
     with ModelServer(["hello"]) as server:
         model = _model(provider, server)
-        assert bind(model) is model
+        assert bind_schema(model) is model
         assert (await acall(model, [HumanMessage("x")])).content == "hello"
         assert not {"tools", "response_format", "output_config"} & set(server.calls[0].body)
 
@@ -250,7 +252,7 @@ async def test_truncated_and_malformed_replies_reach_the_agent() -> None:
     broken.invalid_tool_calls = [invalid_tool_call(name="check", args='{"region": "Bed', id="c")]
     cut = AIMessage('{"end": "Kit', response_metadata={"finish_reason": "length"})
     with ModelServer([broken, cut]) as server:
-        bound = bind(_model("openai", server), tools=[check], schema=SCHEMA)
+        bound = bind_schema(_model("openai", server), tools=[check], schema=SCHEMA)
         first = await acall(bound, [HumanMessage("x")])
         assert first.tool_calls == []
         assert first.invalid_tool_calls[0]["args"] == '{"region": "Bed'
@@ -265,7 +267,7 @@ async def test_broken_arguments_go_back_as_json() -> None:
     broken.invalid_tool_calls = [invalid_tool_call(name="check", args='{"region": "Bed', id="c")]
     told = [HumanMessage("x"), broken, ToolMessage("not valid JSON", tool_call_id="c")]
     with ModelServer(["fine"]) as server:
-        await acall(bind(_model("openai", server), tools=[check]), told)
+        await acall(bind_schema(_model("openai", server), tools=[check]), told)
         sent = server.calls[0].body["messages"][1]["tool_calls"][0]["function"]
     assert sent == {"name": "check", "arguments": "{}"}
     assert broken.invalid_tool_calls[0]["args"] == '{"region": "Bed'
@@ -274,7 +276,7 @@ async def test_broken_arguments_go_back_as_json() -> None:
 async def test_vllm_prefers_a_tool_call_to_an_answer_given_with_it() -> None:
     both = [CALL, {"name": "answer_phase_1", "args": ANSWER, "id": "call_b"}]
     with ModelServer([both, "prose after all"]) as server:
-        bound = bind(_model("vllm", server), tools=[check], schema=SCHEMA)
+        bound = bind_schema(_model("vllm", server), tools=[check], schema=SCHEMA)
         reply = await acall(bound, [HumanMessage("x")])
         assert [c["name"] for c in reply.tool_calls] == ["check"]
         assert reply.content == ""
@@ -284,7 +286,7 @@ async def test_vllm_prefers_a_tool_call_to_an_answer_given_with_it() -> None:
 async def test_vllm_sends_no_trace_of_an_answer_that_was_dropped() -> None:
     both = [CALL, {"name": "answer_phase_1", "args": ANSWER, "id": "call_b"}]
     with ModelServer([both, ANSWER]) as server:
-        bound = bind(_model("vllm", server), tools=[check], schema=SCHEMA)
+        bound = bind_schema(_model("vllm", server), tools=[check], schema=SCHEMA)
         reply = await acall(bound, [HumanMessage("x")])
         result = ToolMessage("{}", tool_call_id="call_a")
         await acall(bound, [HumanMessage("x"), reply, result])
@@ -296,7 +298,7 @@ async def test_a_broken_answer_of_vllm_is_content_that_the_agent_can_mend() -> N
     broken = AIMessage("")
     broken.invalid_tool_calls = [invalid_tool_call(name="answer_phase_1", args='{"end": "Kit')]
     with ModelServer([broken]) as server:
-        bound = bind(_model("vllm", server), tools=[check], schema=SCHEMA)
+        bound = bind_schema(_model("vllm", server), tools=[check], schema=SCHEMA)
         reply = await acall(bound, [HumanMessage("x")])
     assert reply.content == '{"end": "Kit'
     assert reply.invalid_tool_calls == []
@@ -310,7 +312,7 @@ async def test_a_tool_with_an_open_argument_is_sent_unstrict() -> None:
         return ""
 
     with ModelServer(["x"]) as server:
-        await acall(bind(_model("openai", server), tools=[note, check]), [HumanMessage("x")])
+        await acall(bind_schema(_model("openai", server), tools=[note, check]), [HumanMessage("x")])
         tools = _tools("openai", server.calls[0].body)
     assert "strict" not in tools["note"]
     assert tools["check"]["strict"] is True
@@ -320,7 +322,7 @@ async def test_a_claude_that_takes_no_schema_gets_plain_tools() -> None:
     with ModelServer([CALL]) as server:
         model = _model("anthropic", server)
         model.profile = {"structured_output": False}
-        await acall(bind(model, tools=[check], schema=SCHEMA), [HumanMessage("x")])
+        await acall(bind_schema(model, tools=[check], schema=SCHEMA), [HumanMessage("x")])
         body = server.calls[0].body
     assert "output_config" not in body
     assert "strict" not in body["tools"][0]
@@ -328,13 +330,13 @@ async def test_a_claude_that_takes_no_schema_gets_plain_tools() -> None:
 
 def test_a_dated_claude_takes_what_the_plain_name_takes() -> None:
     model = get_model("anthropic/claude-haiku-4-5-20251001", api_key=KEY)
-    bound: Any = bind(model, schema=SCHEMA)
+    bound: Any = bind_schema(model, schema=SCHEMA)
     assert bound.kwargs["output_config"]["format"]["type"] == "json_schema"
 
 
 def test_a_model_that_langchain_sends_to_the_responses_api_keeps_its_schema() -> None:
     model: Any = get_model("openai/gpt-5-pro", api_key=KEY)
-    bound: Any = bind(model, tools=[check], schema=SCHEMA)
+    bound: Any = bind_schema(model, tools=[check], schema=SCHEMA)
     payload = model._get_request_payload([HumanMessage("x")], **bound.kwargs)
     assert payload["text"]["format"]["name"] == "phase_1"
     assert payload["text"]["format"]["strict"] is True
@@ -362,10 +364,10 @@ def test_a_tools_form_is_made_once_and_forgotten_with_the_tool() -> None:
 
     model = get_model("builtin/random")
     own, other = fresh(), fresh()
-    first: Any = bind(model, tools=[own])
-    again: Any = bind(model, tools=[own])
+    first: Any = bind_schema(model, tools=[own])
+    again: Any = bind_schema(model, tools=[own])
     assert first.kwargs["tools"][0] is again.kwargs["tools"][0]
-    bind(model, tools=[other])
+    bind_schema(model, tools=[other])
     kept = id(own)
     assert kept in _FORMS
     del own
@@ -387,7 +389,7 @@ JPEG = b"\xff\xd8\xff\xe0" + bytes(range(256))
 async def test_images_travel_as_data(provider: str, data: bytes, kind: str) -> None:
     show: list[Any] = [{"type": "text", "text": "What is it?"}, image_block(data), image_block(PNG)]
     with ModelServer(["a pixel"]) as server:
-        bound = bind(_model(provider, server), tools=[check], images=True)
+        bound = bind_schema(_model(provider, server), tools=[check], images=True)
         assert (await acall(bound, [HumanMessage(show)])).content == "a pixel"
         (message,) = server.calls[0].body["messages"]
     text, first, second = message["content"]
@@ -421,7 +423,7 @@ def test_what_is_no_image_is_refused_before_any_call() -> None:
 
 async def test_a_streamed_answer_of_what_was_bound_keeps_its_usage(provider: str) -> None:
     with ModelServer([_final(provider)]) as server:
-        bound = bind(_model(provider, server), tools=[check], schema=SCHEMA)
+        bound = bind_schema(_model(provider, server), tools=[check], schema=SCHEMA)
         whole: Any = None
         async for piece in bound.astream([HumanMessage("x")]):
             whole = piece if whole is None else whole + piece
@@ -434,7 +436,7 @@ async def test_a_streamed_answer_of_what_was_bound_keeps_its_usage(provider: str
 async def test_a_streamed_call_of_a_tool_is_kept_beside_vllms_answer_tool() -> None:
     both = [CALL, {"name": "answer_phase_1", "args": ANSWER, "id": "call_b"}]
     with ModelServer([both]) as server:
-        bound = bind(_model("vllm", server), tools=[check], schema=SCHEMA)
+        bound = bind_schema(_model("vllm", server), tools=[check], schema=SCHEMA)
         pieces = [piece async for piece in bound.astream([HumanMessage("x")])]
     (whole,) = pieces
     assert [c["name"] for c in whole.tool_calls] == ["check"]
@@ -461,7 +463,7 @@ class Own(BaseChatModel):
 async def test_a_model_that_binds_itself_is_let_to() -> None:
     model = Own()
     assert backend_of(model) == "own"
-    bound = bind(model, tools=[check], schema=SCHEMA, constrain=False)
+    bound = bind_schema(model, tools=[check], schema=SCHEMA, constrain=False)
     assert (await acall(bound, [HumanMessage("x")])).content == "mine"
     assert unwrap_model(bound) is model
     (form,) = model.seen["tools"]
@@ -469,23 +471,23 @@ async def test_a_model_that_binds_itself_is_let_to() -> None:
     assert form["function"]["parameters"]["required"] == ["region"]
     assert model.seen["schema"] == SCHEMA
     assert model.seen["constrain"] is False
-    bind(model)
+    bind_schema(model)
     assert model.seen == {"tools": [], "schema": None, "constrain": True}
 
 
 def test_a_model_known_to_take_no_tools_or_images_is_refused_before_any_call() -> None:
     blind = get_model("openai/o3-mini", api_key=KEY)
-    bind(blind, tools=[check])
+    bind_schema(blind, tools=[check])
     with pytest.raises(ModelRefusedError, match=r"^openai/o3-mini takes no images") as caught:
-        bind(blind, tools=[check], images=True)
+        bind_schema(blind, tools=[check], images=True)
     assert "\n" not in str(caught.value)
     mute = get_model("openai/gpt-4o", api_key=KEY, extra={"profile": {"tool_calling": False}})
-    bind(mute, schema=SCHEMA)
+    bind_schema(mute, schema=SCHEMA)
     with pytest.raises(ModelRefusedError, match=r"^openai/gpt-4o takes no tool calls"):
-        bind(mute, tools=[check])
+        bind_schema(mute, tools=[check])
     # The list that LangChain's profiles come from is wrong about this one.
-    bind(get_model("openai/gpt-3.5-turbo", api_key=KEY), tools=[check])
-    bind(get_model("vllm/any", base_url="http://127.0.0.1:9/v1"), tools=[check], images=True)
+    bind_schema(get_model("openai/gpt-3.5-turbo", api_key=KEY), tools=[check])
+    bind_schema(get_model("vllm/any", base_url="http://127.0.0.1:9/v1"), tools=[check], images=True)
 
 
 @pytest.mark.parametrize(

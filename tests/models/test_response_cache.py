@@ -21,7 +21,7 @@ from navloom.models.model_call import acall, call_settings
 from navloom.models.model_registry import get_model
 from navloom.models.response_cache import ResponseCache, cache_key
 from navloom.models.scripted import ScriptedChatModel
-from navloom.models.structured_output import bind
+from navloom.models.structured_output import bind_schema
 from navloom.models.usage import STAMP, Budget, UsageLimits
 from navloom.testing import ModelServer, Status
 
@@ -261,10 +261,10 @@ async def test_a_second_call_is_answered_from_disk_and_marked(spec: str, tmp_pat
     with ModelServer(lambda _: said) as server, call_settings(cache=ResponseCache(tmp_path)):
         url = server.url if spec.startswith("anthropic") else server.openai_url
         model = get_model(spec, base_url=url, api_key="canary-key-0123456789")
-        bound = bind(model, tools=[look], schema=SCHEMA)
+        bound = bind_schema(model, tools=[look], schema=SCHEMA)
         first, second = [await acall(bound, ASK) for _ in range(2)]
         assert len(server.calls) == 1
-        await acall(bind(model, tools=[look]), ASK)
+        await acall(bind_schema(model, tools=[look]), ASK)
         await acall(bound, [*ASK, first])
         with call_settings(epoch=1):
             await acall(bound, ASK)
@@ -272,7 +272,7 @@ async def test_a_second_call_is_answered_from_disk_and_marked(spec: str, tmp_pat
         # Where it is asked and how patiently changes no reply; how it samples does.
         for more, calls in (("attempt_timeout=9", 4), ("max_retries=1", 4), ("temperature=1", 5)):
             again = get_model(f"{spec},{more}", base_url=url, api_key="canary-key-0123456789")
-            await acall(bind(again, tools=[look], schema=SCHEMA), ASK)
+            await acall(bind_schema(again, tools=[look], schema=SCHEMA), ASK)
             assert len(server.calls) == calls, more
     assert first.tool_calls == second.tool_calls
     assert first.response_metadata[STAMP]["cached"] is False

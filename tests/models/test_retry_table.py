@@ -10,7 +10,7 @@ import pytest
 
 from navloom.errors import ModelError, ModelRefusedError, StoppedError
 from navloom.models.call_failure import (
-    Failure,
+    CallFailure,
     RetryPolicy,
     classify_failure,
     model_error,
@@ -41,8 +41,8 @@ class StatusError(Exception):
     ],
 )  # fmt: skip
 def test_a_status_has_its_row(status: int, kind: Any, kind_if_it_asks_to_wait: Any) -> None:
-    assert classify_failure(StatusError(status)) == Failure(kind, "no", status)
-    asked = Failure(kind_if_it_asks_to_wait, "no", status, 7.0)
+    assert classify_failure(StatusError(status)) == CallFailure(kind, "no", status)
+    asked = CallFailure(kind_if_it_asks_to_wait, "no", status, 7.0)
     assert classify_failure(StatusError(status, retry_after="7")) == asked
 
 
@@ -84,16 +84,16 @@ def test_words_are_one_line_of_300_characters_at_most() -> None:
 
 
 def test_what_is_no_status_is_told_by_its_kind() -> None:
-    assert classify_failure(TimeoutError()) == Failure("timeout", "no answer in time")
-    assert classify_failure(TimeoutError("30 s")) == Failure("timeout", "30 s")
-    assert classify_failure(ConnectionError("refused")) == Failure("connection", "refused")
-    unread = Failure("garbled", "ValueError: half a reply")
+    assert classify_failure(TimeoutError()) == CallFailure("timeout", "no answer in time")
+    assert classify_failure(TimeoutError("30 s")) == CallFailure("timeout", "30 s")
+    assert classify_failure(ConnectionError("refused")) == CallFailure("connection", "refused")
+    unread = CallFailure("garbled", "ValueError: half a reply")
     assert classify_failure(ValueError("half a reply")) == unread
     assert classify_failure(ValueError("half a reply"), remote=False) is None
     assert classify_failure(RuntimeError("a defect")) is None
     deep = ConnectionError("outer")
     deep.__cause__ = OSError("name or service not known")
-    assert classify_failure(deep) == Failure("connection", "name or service not known")
+    assert classify_failure(deep) == CallFailure("connection", "name or service not known")
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ async def refused() -> None:
     raise ModelError("no")
 
 
-def line_of(failure: Failure, attempts: int = 1, **policy: Any) -> str:
+def line_of(failure: CallFailure, attempts: int = 1, **policy: Any) -> str:
     return str(model_error(None, "openai/m", failure, RetryPolicy(**policy), attempts))
 
 
@@ -175,7 +175,7 @@ def line_of(failure: Failure, attempts: int = 1, **policy: Any) -> str:
 def test_a_line_says_how_long_a_server_asks_to_wait(
     asked: float | None, longest: float, said: str
 ) -> None:
-    assert said in line_of(Failure("rate", "no", 429, asked), longest_asked=longest)
+    assert said in line_of(CallFailure("rate", "no", 429, asked), longest_asked=longest)
 
 
 @pytest.mark.parametrize(
@@ -190,33 +190,35 @@ def test_a_line_says_how_long_a_server_asks_to_wait(
     ],
 )  # fmt: skip
 def test_no_answer_in_time_says_what_to_change(name: str, seconds: float, said: str) -> None:
-    failure, policy = Failure("timeout", "no"), RetryPolicy(attempt_timeout=seconds)
+    failure, policy = CallFailure("timeout", "no"), RetryPolicy(attempt_timeout=seconds)
     assert said in str(model_error(None, name, failure, policy, 1))
 
 
 @pytest.mark.parametrize(
     ("failure", "attempts", "ends"),
     [
-        (Failure("server", "boom", 500), 1, "(HTTP 500: boom)"),
-        (Failure("server", "boom", 500), 2, "(HTTP 500, 2 attempts: boom)"),
-        (Failure("garbled", "boom"), 4, "(garbled, 4 attempts: boom)"),
+        (CallFailure("server", "boom", 500), 1, "(HTTP 500: boom)"),
+        (CallFailure("server", "boom", 500), 2, "(HTTP 500, 2 attempts: boom)"),
+        (CallFailure("garbled", "boom"), 4, "(garbled, 4 attempts: boom)"),
     ],
 )
-def test_a_line_says_how_often_it_was_tried(failure: Failure, attempts: int, ends: str) -> None:
+def test_a_line_says_how_often_it_was_tried(failure: CallFailure, attempts: int, ends: str) -> None:
     assert line_of(failure, attempts).endswith(ends)
 
 
 @pytest.mark.parametrize(
     ("failure", "refused"),
     [
-        (Failure("quota", "no", 429), True),
-        (Failure("final", "no", 401), True),
-        (Failure("final", "image input is not supported", 400), True),
-        (Failure("final", "image input is not supported", 418), False),
-        (Failure("server", "no", 500), False),
+        (CallFailure("quota", "no", 429), True),
+        (CallFailure("final", "no", 401), True),
+        (CallFailure("final", "image input is not supported", 400), True),
+        (CallFailure("final", "image input is not supported", 418), False),
+        (CallFailure("server", "no", 500), False),
     ],
 )
-def test_what_every_further_call_would_end_in_is_a_refusal(failure: Failure, refused: bool) -> None:
+def test_what_every_further_call_would_end_in_is_a_refusal(
+    failure: CallFailure, refused: bool
+) -> None:
     made = model_error(None, "openai/m", failure, RetryPolicy(), 1)
     assert isinstance(made, ModelRefusedError) == refused
 
@@ -246,7 +248,7 @@ def test_a_servers_words_are_one_bounded_line() -> None:
 def test_a_refusal_says_what_to_check_and_a_name_or_key_is_not_asked_again(
     status: int, says: str
 ) -> None:
-    made = model_error(None, "openai/m", Failure("final", "no", status), RetryPolicy(), 1)
+    made = model_error(None, "openai/m", CallFailure("final", "no", status), RetryPolicy(), 1)
     assert says in str(made)
     assert isinstance(made, ModelRefusedError) == (status in (401, 403, 404))
 
@@ -254,8 +256,8 @@ def test_a_refusal_says_what_to_check_and_a_name_or_key_is_not_asked_again(
 def test_an_address_behind_the_name_is_what_to_check_and_a_key_stays_a_key() -> None:
     name = "openai/m,base_url=http://localhost:1/v1"
     for failure, says in (
-        (Failure("connection", "no"), "check base_url behind the model's name"),
-        (Failure("final", "no", 401), "check the API key"),
+        (CallFailure("connection", "no"), "check base_url behind the model's name"),
+        (CallFailure("final", "no", 401), "check the API key"),
     ):
         assert says in str(model_error(None, name, failure, RetryPolicy(), 1))
 

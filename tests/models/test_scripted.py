@@ -10,7 +10,7 @@ from langchain_core.tools import tool
 from navloom.errors import ModelError, ScriptError
 from navloom.models.model_call import acall
 from navloom.models.scripted import ScriptedChatModel, as_message
-from navloom.models.structured_output import bind
+from navloom.models.structured_output import bind_schema
 
 
 @tool
@@ -76,7 +76,7 @@ def test_an_unused_reply_fails_on_leaving_but_hides_no_other_error() -> None:
 async def test_what_was_bound_is_in_the_record() -> None:
     model = ScriptedChatModel(["a"])
     schema = {"title": "job", "type": "object", "properties": {}}
-    await acall(bind(model, tools=[look], schema=schema), [HumanMessage("hi")])
+    await acall(bind_schema(model, tools=[look], schema=schema), [HumanMessage("hi")])
     (call,) = model.calls
     assert call.messages == [HumanMessage("hi")]
     assert call.tools[0]["function"]["name"] == "look"

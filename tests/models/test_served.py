@@ -18,7 +18,7 @@ from langchain_core.tools import tool
 
 from navloom.models.model_call import acall
 from navloom.models.model_registry import get_model
-from navloom.models.structured_output import bind
+from navloom.models.structured_output import bind_schema
 
 SCHEMA: dict[str, Any] = {
     "title": "route",
@@ -62,7 +62,7 @@ def check_answer(message: AIMessage) -> dict[str, Any]:
 
 
 async def test_tools_and_schema(model: BaseChatModel) -> None:
-    bound = bind(model, tools=[count_doors], schema=SCHEMA)
+    bound = bind_schema(model, tools=[count_doors], schema=SCHEMA)
     messages: list[BaseMessage] = [ASK]
     called = 0
     for _ in range(6):
@@ -80,7 +80,7 @@ async def test_tools_and_schema(model: BaseChatModel) -> None:
 
 async def test_a_schema_alone_and_streamed(model: BaseChatModel) -> None:
     ask = [HumanMessage("Choose where to go. The way to Kitchen_2 has 3 doors.")]
-    bound = bind(model, schema=SCHEMA)
+    bound = bind_schema(model, schema=SCHEMA)
     check_answer(await acall(bound, ask))
     whole: Any = None
     pieces = 0
@@ -91,7 +91,7 @@ async def test_a_schema_alone_and_streamed(model: BaseChatModel) -> None:
 
 
 async def test_a_tool_alone_and_free(model: BaseChatModel) -> None:
-    reply = await acall(bind(model, tools=[count_doors]), [ASK])
+    reply = await acall(bind_schema(model, tools=[count_doors]), [ASK])
     assert [call["name"] for call in reply.tool_calls] == ["count_doors"]
-    free = await acall(bind(model, tools=[count_doors], constrain=False), [ASK])
+    free = await acall(bind_schema(model, tools=[count_doors], constrain=False), [ASK])
     assert free.tool_calls or free.text

@@ -13,7 +13,7 @@ import navloom
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.models.model_call import acall, call_settings
 from navloom.models.model_registry import get_model
-from navloom.models.structured_output import bind
+from navloom.models.structured_output import bind_schema
 from navloom.testing import ModelServer
 
 
@@ -46,7 +46,7 @@ async def test_arguments_that_are_no_object_are_a_bad_call(provider: str, stream
         call_settings(on_words=told.append if streamed else None),
     ):
         model = get_model(f"{provider}/m", base_url=server.openai_url, api_key="test")
-        reply = await acall(bind(model, tools=[look], constrain=False), [HumanMessage("x")])
+        reply = await acall(bind_schema(model, tools=[look], constrain=False), [HumanMessage("x")])
         assert len(server.calls) == 1
         assert bool(server.calls[0].body.get("stream")) is streamed
     assert [call["args"] for call in reply.tool_calls] == [json.loads(both[0])]

@@ -30,7 +30,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import RunFolder, read_errors, read_samples
 from navloom.evals.runner import run_batch
-from navloom.evals.session import Sample, Session, make_id, sample_seed
+from navloom.evals.session import Sample, Session, attempt_id, sample_seed
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.models import get_model, model_call
 from navloom.models.call_failure import RetryPolicy
@@ -163,7 +163,7 @@ async def fault_table(
 
 def _sample(number: int, seed: int) -> Sample:
     scene, attempt = HOMES[number % len(HOMES)], number // len(HOMES)
-    name = make_id(scene, attempt)
+    name = attempt_id(scene, attempt)
     return Sample(name, sample_seed(seed, name), scene, attempt)
 
 

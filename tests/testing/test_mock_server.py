@@ -14,7 +14,7 @@ from langchain_core.tools import tool
 from navloom.models.builtin import BuiltinChatModel, PolicyRequest
 from navloom.models.model_call import acall
 from navloom.models.model_registry import get_model
-from navloom.models.structured_output import bind
+from navloom.models.structured_output import bind_schema
 from navloom.testing import Delay, Garble, ModelServer, Status, WireCall, reply_with, seeded_plan
 from navloom.testing.faults import make_plan
 
@@ -171,7 +171,9 @@ async def test_a_brain_answers_over_the_wire_as_it_would_in_process(
     model = BuiltinChatModel(model_name="test", policies={"job": _policy})
 
     async def converse(asked: Any) -> list[AIMessage]:
-        bound = bind(asked, tools=[look], schema=SCHEMA, constrain=constrain, job="job", seed=7)
+        bound = bind_schema(
+            asked, tools=[look], schema=SCHEMA, constrain=constrain, job="job", seed=7
+        )
         messages: list[Any] = [HumanMessage("Random seed: 7")]
         called = await acall(bound, messages)
         call = called.tool_calls[0]

@@ -220,7 +220,7 @@ async def _talk(
 
             app = ChatApp()
             talk = ChatDriver(context, saver, app, **how)
-            return await app.talk_about(talk, again=await talk.open(**start))
+            return await app.run_until_exit(talk, again=await talk.open(**start))
         from navloom.cli.chat.plain_chat import PlainChat
 
         plain = PlainChat(quiet=display == "none")

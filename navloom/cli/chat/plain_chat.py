@@ -137,7 +137,7 @@ class PlainChat(ChatDisplay):
                 break
             said = typed.result()
             if said is None or (said is not _HALT and said.lstrip().startswith("/")):
-                self._open.break_off()
+                self._open.stop_current()
                 await under_way
                 await self._open.hear(None)
                 self._lines.put_nowait(said)

@@ -96,7 +96,7 @@ class ChatApp(App[int]):
         """
         self.talk, self._again = talk, again
 
-    async def talk_about(self, talk: ChatDriver, *, again: bool) -> int:
+    async def run_until_exit(self, talk: ChatDriver, *, again: bool) -> int:
         """Run the app until the user leaves, and return the exit code."""
         self.prepare(talk, again=again)
         code = await self.run_async()
@@ -225,5 +225,5 @@ class ChatApp(App[int]):
 
     async def action_leave(self) -> None:
         """Leave the app (Ctrl-Q)."""
-        self._open.break_off()
+        self._open.stop_current()
         self.exit(0)

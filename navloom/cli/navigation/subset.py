@@ -13,7 +13,7 @@ from navloom.evals.request import MOST, Seed
 from navloom.models.redaction import print_err
 
 if TYPE_CHECKING:
-    from navloom.evals.navigation.subset import CommonFailures, Subset
+    from navloom.evals.navigation.subset import CommonFailures, SubsetIndex
     from navloom.evals.tasks.episode import TaskData
 
 app = CommandApp()
@@ -102,7 +102,7 @@ def _failed(task: str, split: str | None, runs: list[Path]) -> CommonFailures:
     return failed
 
 
-def _hard(whole: TaskData, failed: CommonFailures, runs: list[Path]) -> Subset:
+def _hard(whole: TaskData, failed: CommonFailures, runs: list[Path]) -> SubsetIndex:
     from navloom.errors import UsageError
     from navloom.evals.navigation.subset import failed_subset
 
@@ -118,7 +118,7 @@ def _hard(whole: TaskData, failed: CommonFailures, runs: list[Path]) -> Subset:
 
 
 def _show(
-    whole: TaskData, made: Subset, out: Path | None, picture: Path | None, *, as_json: bool
+    whole: TaskData, made: SubsetIndex, out: Path | None, picture: Path | None, *, as_json: bool
 ) -> None:
     from navloom.evals.navigation import subset as subsets
 

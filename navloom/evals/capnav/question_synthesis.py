@@ -27,7 +27,7 @@ from navloom.evals.progress import Summary
 from navloom.evals.report.blocks import Block, Grid, Prose
 from navloom.evals.report.formatting import Table, percent
 from navloom.evals.run_folder import read_samples
-from navloom.evals.session import Job, Sample, make_id
+from navloom.evals.session import Job, Sample, attempt_id
 from navloom.evals.video import check_pyav, sample_frames, video_digest
 from navloom.files import write_run_file
 from navloom.graphs.capnav import designer as capnav_tasks
@@ -195,7 +195,7 @@ def _add_round(
         sizes = [most] * (count // most) + ([count % most] if count % most else [])
         for place, size in enumerate(sizes):
             attempt = attempts[name] + place
-            sample_id, told = make_id(name, attempt), {"asked": size, "round": plan.rounds}
+            sample_id, told = attempt_id(name, attempt), {"asked": size, "round": plan.rounds}
             new.append(Sample.of(request.seed, sample_id, name, attempt, **told))
             plan.taken[sample_id] = [each.question for each in known.get(name, ())]
     if request.balance:

@@ -27,7 +27,7 @@ from navloom.evals.capnav.scores import read_capnav
 from navloom.evals.judging.answer_file import ANSWERS
 from navloom.evals.run_folder import iter_samples
 from navloom.evals.run_kinds import CallBounds, Note, RunPlan, max_reply_tokens
-from navloom.evals.session import Job, Sample, check_id
+from navloom.evals.session import Job, Sample, check_sample_id
 from navloom.evals.video import check_pyav, sample_frames, video_digest
 from navloom.files import write_run_file
 from navloom.graphs.capnav import answerer as capnav_answer
@@ -220,7 +220,7 @@ def plan(request: CapnavRequest, run: Path | None, note: Note) -> CapnavPlan:
     for number, (question, body) in enumerate(
         benchmark.pairs(keep_hallucinated=request.keep_hallucinated)
     ):
-        name = check_id(f"{question.id}_{body.name.replace(' ', '-')}")
+        name = check_sample_id(f"{question.id}_{body.name.replace(' ', '-')}")
         pairs[name] = question, body
         samples.append(Sample.of(request.seed, name, f"capnav:{question.scene}", number))
     notes = benchmark.notes(keep_hallucinated=request.keep_hallucinated)

@@ -20,7 +20,7 @@ from navloom.evals.agreement import Estimate
 from navloom.evals.capnav.answer_scoring import AnswerScore
 from navloom.evals.capnav.official_scorer import OfficialScore
 from navloom.evals.report.intervals import RESAMPLES, Floats, percentile_interval, resample_sums
-from navloom.evals.run_folder import fold_samples
+from navloom.evals.run_folder import for_each_sample
 from navloom.evals.run_kinds import read_run_of_kind
 from navloom.files import check_format
 from navloom.scenes.bodies import body_names
@@ -301,7 +301,7 @@ def read_capnav(run: Path | str) -> CapnavScores:
     """
     request = read_run_of_kind(run, "capnav")["request"]
     found = CapnavScores(str(request.get("model")), request.get("judge_model"))
-    fold_samples(run, found.add, "an answer")
+    for_each_sample(run, found.add, "an answer")
     with check_format(f"{run}: a sample", "an answer"):
         # The order of lines differs between two runs of one request.
         found.scores.sort(key=lambda score: (score.question_id, score.body))

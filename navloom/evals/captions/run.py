@@ -18,7 +18,7 @@ from navloom.errors import UsageError
 from navloom.evals.captions.request import CaptionRequest
 from navloom.evals.run_folder import read_samples
 from navloom.evals.run_kinds import CallBounds, Note, RunPlan
-from navloom.evals.session import Job, Sample, make_id
+from navloom.evals.session import Job, Sample, attempt_id
 from navloom.files import make_folder
 from navloom.graphs.captions import captioner as captions
 from navloom.scenes.scene import Scene
@@ -70,7 +70,7 @@ def plan(request: CaptionRequest, run: Path | None, note: Note) -> CaptionPlan:
             raise UsageError(f"{uri} and {scenes[scene.uri]} are both called {scene.uri}")
         scenes[scene.uri] = uri
         for number, place in enumerate(scene.viewpoints):
-            name = make_id(scene.uri, number)
+            name = attempt_id(scene.uri, number)
             samples.append(Sample.of(request.seed, name, scene.uri, number, viewpoint=place.id))
     if not samples:
         raise UsageError(f"no scene of {request.spec} has a viewpoint, so there is nothing to say")

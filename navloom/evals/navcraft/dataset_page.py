@@ -20,7 +20,7 @@ from navloom.evals.navcraft.scores import measure_quality
 from navloom.evals.navcraft.task_results import columns, findings_block, task_detail
 from navloom.evals.report import blocks as ui
 from navloom.evals.report.formatting import Table
-from navloom.evals.session import is_id
+from navloom.evals.session import is_sample_id
 from navloom.files import check_format
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import SCENES_KEPT, SceneLookup
@@ -50,7 +50,7 @@ def dataset_rows(path: Path | str, scenes: str | Sequence[str] | None = None) ->
         rest = whole.get("navloom")
         rest = rest if isinstance(rest, dict) else {}
         name = rest.get("id")
-        if not isinstance(name, str) or not is_id(name) or name in taken:
+        if not isinstance(name, str) or not is_sample_id(name) or name in taken:
             name = f"line-{number}"
         taken.add(name)
         plan = whole.get("phase_2")

@@ -11,7 +11,7 @@ from navloom.evals.navcraft.direct_results import score_direct
 from navloom.evals.navcraft.request import SURVEY, read_survey
 from navloom.evals.navcraft.run import survey_scenes
 from navloom.evals.run_kinds import RESULT_TOKENS, CallBounds, Note, RunPlan, max_reply_tokens
-from navloom.evals.session import Job, Sample, make_id
+from navloom.evals.session import Job, Sample, attempt_id
 from navloom.graphs.navcraft import direct as navcraft_direct
 from navloom.scenes.scene_uri import get_scene
 
@@ -55,7 +55,7 @@ def plan(request: DirectRequest, run: Path | None, note: Note) -> DirectRunPlan:
     names, samples = sorted(found.scenes), []
     for k in range(request.n):
         scene, attempt = names[k % len(names)], k // len(names)
-        name = make_id(scene, attempt)
+        name = attempt_id(scene, attempt)
         samples.append(Sample.of(request.seed, name, scene, attempt))
     return DirectRunPlan(
         request=request,

@@ -21,7 +21,7 @@ from navloom.evals.report.formatting import NOTHING, Table, percent
 from navloom.evals.report.report_files import save_study
 from navloom.evals.request import RunRequest
 from navloom.evals.session import Session
-from navloom.evals.study import Study, check_arms, check_study_folder
+from navloom.evals.study import StudyRuns, check_arms, check_study_folder
 
 RANDOM = "builtin/random"
 BESIDE = ", random"
@@ -104,7 +104,7 @@ def study_direct(asked: DirectStudy, out: Path, session: Session | None = None) 
     """
     check_study_folder(out)
     requests = asked.requests()
-    study = Study(sorted({asked.model, RANDOM}), session)
+    study = StudyRuns(sorted({asked.model, RANDOM}), session)
     folders, scores = dict[str, Path](), dict[str, DirectScore]()
     for name, request in requests.items():
         folders[name] = out / name.replace(", ", "-").replace(" ", "-")

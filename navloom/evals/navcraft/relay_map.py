@@ -64,13 +64,13 @@ def solo_map(task: RelayTask) -> ui.SceneMap:
             ui.Lane(
                 thing,
                 "object",
-                spans_of(
+                positive_spans(
                     (0.0, stops[took].arrive, f"lies in {to_words(task.target_region)}", "idle"),
                     (stops[took].leave, done, "carried by robot_1", "carry"),
                 ),
             ),
         ),
-        frames=frames_of(
+        frames=sort_frames(
             [
                 (0.0, f"robot_1 sets out in {to_words(task.start_region)}", "plain"),
                 (stops[took].arrive, f"robot_1 takes the {thing}", "plain"),
@@ -160,7 +160,7 @@ def driven_map(task: RelayTask, relay: RelayChoice, driven: Mapping[str, Any]) -
             for mark in planned.marks
         ),
         lanes=tuple(lanes),
-        frames=frames_of(frames),
+        frames=sort_frames(frames),
     )
 
 
@@ -190,7 +190,7 @@ class _RobotLeg:
     def spans(self, to: str, on: str, until: float) -> tuple[ui.Span, ...]:
         """Return the spans of the robot's lane: moving, waiting, carrying and done."""
         there, done = self.stops[self.takes], self.stops[-1].arrive
-        return spans_of(
+        return positive_spans(
             (0.0, there.arrive, to, "move"),
             (there.arrive, there.leave, "waits for the object", "wait"),
             (there.leave, done, on, "carry"),
@@ -209,7 +209,7 @@ def timed_spots(scene: Scene, stops: Sequence[RobotStop]) -> tuple[ui.Timed, ...
     return tuple(found)
 
 
-def spans_of(*spans: tuple[float, float, str, Any]) -> tuple[ui.Span, ...]:
+def positive_spans(*spans: tuple[float, float, str, Any]) -> tuple[ui.Span, ...]:
     """Return the spans whose duration is positive."""
     return tuple(
         ui.Span(start=start, end=end, words=words, kind=kind)
@@ -250,7 +250,7 @@ def _object_spans(
 ) -> tuple[ui.Span, ...]:
     taken, brought = fetch.stops[fetch.takes], fetch.stops[-1].arrive
     on = bring.stops[bring.takes].leave
-    return spans_of(
+    return positive_spans(
         (0.0, taken.leave, f"lies in {to_words(task.target_region)}", "idle"),
         (taken.leave, brought, f"carried by {fetch.robot}", "carry"),
         (brought, on, f"lies on {at}", "idle"),
@@ -273,10 +273,10 @@ def _relay_frames(
     if plan.wait is not None:
         waits = f"{bring.robot} waits {plan.wait.seconds:.1f} s"
         events.append((there.arrive, waits, "quiet"))
-    return frames_of(events)
+    return sort_frames(events)
 
 
-def frames_of(events: Sequence[tuple[float, str, ui.Tone]]) -> tuple[ui.MapFrame, ...]:
+def sort_frames(events: Sequence[tuple[float, str, ui.Tone]]) -> tuple[ui.MapFrame, ...]:
     """Return frames in the order of time. Events of one moment keep their order."""
     return tuple(
         ui.MapFrame(at=at, title=title, tone=tone)
@@ -296,4 +296,4 @@ def _driven_spans(legs: Sequence[Mapping[str, Any]], end: float) -> tuple[ui.Spa
         spans.append((out, gone, to, "carry" if number else "move"))
         now = gone
     spans.append((now, end, "is done" if legs and legs[-1]["arrived"] else "stands", "idle"))
-    return spans_of(*spans)
+    return positive_spans(*spans)

@@ -19,7 +19,7 @@ from navloom.errors import SceneError, UsageError
 from navloom.evals.navcraft.request import BROKEN, SURVEY, SceneSurvey, SynthRequest, read_survey
 from navloom.evals.run_folder import read_samples
 from navloom.evals.run_kinds import RESULT_TOKENS, CallBounds, Note, RunPlan, max_reply_tokens
-from navloom.evals.session import Job, Sample, make_id
+from navloom.evals.session import Job, Sample, attempt_id
 from navloom.graphs.navcraft import collab as navcraft_collab
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.prompts.navcraft.profiles import Profile, load_profile
@@ -170,7 +170,7 @@ def _over(request: SynthRequest, scenes: dict[str, str]) -> SynthPlan:
     for k in range(request.n):
         scene, attempt = names[k % len(names)], k // len(names)
         profile = load_profile(profile_for(k, request.profile, len(names)))
-        name = make_id(scene, attempt)
+        name = attempt_id(scene, attempt)
         column = None if profile is None else profile.model_dump(by_alias=True)
         samples.append(Sample.of(request.seed, name, scene, attempt, profile=column))
     return SynthPlan(request=request, samples=samples, scenes=scenes)

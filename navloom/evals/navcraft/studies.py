@@ -40,7 +40,7 @@ from navloom.evals.report.report_files import save_study
 from navloom.evals.request import HEURISTIC
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Session
-from navloom.evals.study import Study, check_arms, check_study_folder
+from navloom.evals.study import StudyRuns, check_arms, check_study_folder
 from navloom.files import write_run_file
 from navloom.prompts.navcraft.profiles import NO_PROFILE, user_profile_names
 
@@ -84,7 +84,7 @@ def study_relays(
         UnfinishedError: a run was stopped or has errors.
     """
     check_study_folder(out)
-    study, folders = Study(models, session), []
+    study, folders = StudyRuns(models, session), []
     for model in models:
         folders.append(out / model.replace("/", "-"))
         study.run(replace(request, model=model), folders[-1])
@@ -162,7 +162,7 @@ def study_profiles(
     check_study_folder(out)
     folders = {"no profile": out / "none", "five profiles": out / "profiles"}
     given = {"no profile": (NO_PROFILE,), "five profiles": user_profile_names()}
-    study = Study([request.model], session)
+    study = StudyRuns([request.model], session)
     for name, folder in folders.items():
         wanted = replace(
             request, profile=given[name], homes=homes, n=homes * ATTEMPTS_A_HOME, kind="single"
@@ -282,7 +282,7 @@ def study_ablation(
     """
     check_arms(arms, ARMS)
     check_study_folder(out)
-    study, rows = Study([request.model], session or Session(max_connections=1)), []
+    study, rows = StudyRuns([request.model], session or Session(max_connections=1)), []
     folders = [out / arm.replace(" ", "-") for arm in arms]
     for arm, folder in zip(arms, folders, strict=True):
         asked = replace(
@@ -401,7 +401,7 @@ def study_quality(
     check_study_folder(out)
     arms = study_arms(models, whole=whole)
     check_arms(only, arms)
-    study, folders = Study(models, session), dict[str, Path]()
+    study, folders = StudyRuns(models, session), dict[str, Path]()
     for name in only or arms:
         folders[name] = out / "".join(c if c.isalnum() or c in "-." else "-" for c in name)
         study.run(replace(request, kind="collab", **arms[name]), folders[name])

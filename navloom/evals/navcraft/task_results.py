@@ -23,7 +23,7 @@ from navloom.files import check_format, package_yaml
 from navloom.scenes.plan_style import to_words
 from navloom.scenes.scene import Scene
 from navloom.tools.navcraft.relay import RelayAnswer, RelayChoice
-from navloom.tools.navcraft.relay_optimum import Relay, all_relays
+from navloom.tools.navcraft.relay_optimum import GuardedRelay, all_relays
 from navloom.tools.navcraft.relay_spec import RelaySpec
 from navloom.tools.navcraft.relay_task import SENSIBLE, RelayTask
 
@@ -448,7 +448,7 @@ def _is_none(regret: Any) -> bool:
     return isinstance(regret, int | float) and abs(regret) < TOLERANCE
 
 
-def _choice(relay: Relay) -> tuple[str, str, str, str]:
+def _choice(relay: GuardedRelay) -> tuple[str, str, str, str]:
     where = (relay.robot_2_start_region, relay.transfer_region)
     return (*where, relay.transfer_asset, relay.collab_type)
 

@@ -109,7 +109,7 @@ def load_feasible(request: EvalRequest) -> tuple[TaskData, Sequence[str]]:
     folder = None if request.data is None else Path(request.data)
     own, stands, options = request_graph(request), _stands_of(request), dict(request.options)
     data = load_task(request.task, folder, request.split, walked=own, stands=stands, **options)
-    if not request.embodied or makes_episodes(request.task):
+    if not request.uses_body or makes_episodes(request.task):
         return data, ()
     kept, gone = list[Episode](), list[str]()
     for episode in data.episodes:

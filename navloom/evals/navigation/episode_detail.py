@@ -44,7 +44,7 @@ from navloom.evals.run_folder import read_run
 from navloom.evals.run_scenes import load_run_scene, point_on_plan, viewpoints_on_plan
 from navloom.scenes.distances import up_or_down
 from navloom.scenes.scene import Point3, Scene
-from navloom.tools.navigation.step_options import MoveOption, bearing
+from navloom.tools.navigation.step_options import MoveOption, turn_text
 from navloom.tools.navigation.step_records import NavStep, Trajectory, floor_points
 
 MOST_BUMPS = 200
@@ -279,7 +279,7 @@ def _turned(option: MoveOption) -> str:
     slope = f", {abs(math.degrees(option.elevation)):.0f}° {way}" if way else ""
     jump = f", {option.hops} hops" if option.hops > 1 else ""
     return (
-        f"{bearing(option.turn)} ({math.degrees(option.turn):+.1f}°),"
+        f"{turn_text(option.turn)} ({math.degrees(option.turn):+.1f}°),"
         f" {option.distance:.2f} m{slope}{jump}"
     )
 

@@ -234,7 +234,7 @@ AHEAD, _BEHIND = math.radians(45), math.radians(135)
 
 
 @dataclass(frozen=True)
-class Fork:
+class PathFork:
     """Point at which an agent left the reference path, with all inputs of the rules.
 
     Attributes:
@@ -263,7 +263,7 @@ class Fork:
     to_goal: float = math.inf
     left: float = math.inf
 
-    def within(self, hops: int) -> Fork:
+    def within(self, hops: int) -> PathFork:
         """Return the fork with at most ``hops`` hops of either path."""
         return replace(self, right=self.right[:hops], chosen=self.chosen[:hops])
 
@@ -274,12 +274,12 @@ def build_fork(
     reference: tuple[str, ...],
     episode: Episode,
     scene: Scene,
-) -> Fork:
+) -> PathFork:
     """Build the fork of a deviation. Viewpoints that the scene lacks are left out."""
     known, on = scene.viewpoint_by_id, deviation.hop + 1
     done = failure_behaviour.metres_along(reference[:on], scene)
     whole = failure_behaviour.metres_along(reference, scene)
-    return Fork(
+    return PathFork(
         at=known.get(deviation.at),
         right=_known(reference[on:], scene),
         chosen=_known(walk.viewpoints[on:], scene),
@@ -322,7 +322,7 @@ def path_slope(a: Viewpoint | None, way: Sequence[Viewpoint]) -> Literal["up", "
     return "level" if abs(rise) < _RISE else "up" if rise > 0 else "down"
 
 
-def path_direction(fork: Fork, way: Sequence[Viewpoint]) -> Way | None:
+def path_direction(fork: PathFork, way: Sequence[Viewpoint]) -> Way | None:
     """Return the direction of a path's end as seen from the fork."""
     if fork.at is None or not way or fork.heading is None:
         return None
@@ -337,7 +337,7 @@ def _quarter(turn: float) -> Way:
     return "right" if turn > 0 else "left"
 
 
-def hop_directions(fork: Fork, way: Sequence[Viewpoint]) -> list[Way]:
+def hop_directions(fork: PathFork, way: Sequence[Viewpoint]) -> list[Way]:
     """Return the turn of each hop along a path: left, right or straight."""
     if fork.at is None or fork.heading is None:
         return []
@@ -375,10 +375,10 @@ _SIDES: tuple[Way, ...] = ("left", "right")
 _NEAR = 3.0
 """Radius in metres within which items count as near a viewpoint."""
 
-Rule = Callable[[Fork, str, Scene], dict[str, Any] | None]
+Rule = Callable[[PathFork, str, Scene], dict[str, Any] | None]
 
 
-def find_causes(fork: Fork, instruction: str, scene: Scene) -> dict[Cause, dict[str, Any]]:
+def find_causes(fork: PathFork, instruction: str, scene: Scene) -> dict[Cause, dict[str, Any]]:
     """Return the causes whose rules hold: whole-path rules, then the first stage with any.
 
     Returns:
@@ -393,13 +393,13 @@ def find_causes(fork: Fork, instruction: str, scene: Scene) -> dict[Cause, dict[
 
 
 def _held(
-    rules: Mapping[Cause, Rule], fork: Fork, instruction: str, scene: Scene
+    rules: Mapping[Cause, Rule], fork: PathFork, instruction: str, scene: Scene
 ) -> dict[Cause, dict[str, Any]]:
     found = {kind: rule(fork, instruction, scene) for kind, rule in rules.items()}
     return {kind: proof for kind, proof in found.items() if proof}
 
 
-def _premature_stop(fork: Fork, _: str, __: Scene) -> dict[str, Any] | None:
+def _premature_stop(fork: PathFork, _: str, __: Scene) -> dict[str, Any] | None:
     """Check for a stop too early, also after leaving the path and returning to it further on."""
     if not fork.stopped or fork.left < failure_behaviour.RADIUS or not fork.right:
         return None
@@ -408,13 +408,13 @@ def _premature_stop(fork: Fork, _: str, __: Scene) -> dict[str, Any] | None:
     return {"metres_to_goal": round(fork.left, 2)}
 
 
-def _late_stop(fork: Fork, _: str, __: Scene) -> dict[str, Any] | None:
+def _late_stop(fork: PathFork, _: str, __: Scene) -> dict[str, Any] | None:
     if not fork.chosen or fork.to_goal >= failure_behaviour.RADIUS:
         return None
     return {"metres_to_goal": round(fork.to_goal, 2)}
 
 
-def _failed_exit(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
+def _failed_exit(fork: PathFork, instruction: str, _: Scene) -> dict[str, Any] | None:
     room = fork.at.region if fork.at is not None else None
     if room is None or not fork.chosen or not mentions_leaving(instruction, fork.progress):
         return None
@@ -424,7 +424,7 @@ def _failed_exit(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | Non
     return None if out is None else {"room": room, "right_leaves_after_hops": out}
 
 
-def _mismatch(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
+def _mismatch(fork: PathFork, instruction: str, _: Scene) -> dict[str, Any] | None:
     said = directions_at(instruction, fork.progress)
     right, chosen = path_direction(fork, fork.right[:1]), path_direction(fork, fork.chosen[:1])
     if right in (None, chosen, *said):
@@ -438,7 +438,7 @@ def _mismatch(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
     return {"said": chosen, "right": right} if did else None
 
 
-def _early_turn(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
+def _early_turn(fork: PathFork, instruction: str, _: Scene) -> dict[str, Any] | None:
     right, chosen = path_direction(fork, fork.right[:1]), path_direction(fork, fork.chosen[:1])
     if chosen not in _SIDES:
         return None
@@ -452,7 +452,7 @@ def _early_turn(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None
     return {"said": chosen, "hops_too_soon": later.index(chosen) + 1}
 
 
-def _decoy(fork: Fork, instruction: str, scene: Scene) -> dict[str, Any] | None:
+def _decoy(fork: PathFork, instruction: str, scene: Scene) -> dict[str, Any] | None:
     if not fork.right or not fork.chosen:
         return None
     ahead = remaining_text(instruction, fork.progress)
@@ -461,25 +461,25 @@ def _decoy(fork: Fork, instruction: str, scene: Scene) -> dict[str, Any] | None:
     return {"named": sorted(decoys)[:10]} if decoys else None
 
 
-def _named(fork: Fork, place: Viewpoint) -> frozenset[str]:
+def _named(fork: PathFork, place: Viewpoint) -> frozenset[str]:
     """Return the items and rooms in the description of the option that leads to a viewpoint."""
     words = fork.options.get(place.id, "")
     return named_items(words) | named_rooms(words)
 
 
-def _stairs(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
+def _stairs(fork: PathFork, instruction: str, _: Scene) -> dict[str, Any] | None:
     right, chosen = path_slope(fork.at, fork.right), path_slope(fork.at, fork.chosen)
     if right == chosen or not mentions_stairs(instruction):
         return None
     return {"right": right, "chosen": chosen}
 
 
-def _vertical(fork: Fork, _: str, __: Scene) -> dict[str, Any] | None:
+def _vertical(fork: PathFork, _: str, __: Scene) -> dict[str, Any] | None:
     right, chosen = path_slope(fork.at, fork.right), path_slope(fork.at, fork.chosen)
     return {"right": right, "chosen": chosen} if right != chosen else None
 
 
-def _region(fork: Fork, instruction: str, scene: Scene) -> dict[str, Any] | None:
+def _region(fork: PathFork, instruction: str, scene: Scene) -> dict[str, Any] | None:
     if fork.at is None:
         return None
     right, chosen = _entered(fork.at, fork.right), _entered(fork.at, fork.chosen)
@@ -499,7 +499,7 @@ def _entered(at: Viewpoint, way: Sequence[Viewpoint]) -> Viewpoint:
     return next((v for v in way if v.region is None or v.region != at.region), at)
 
 
-def _types(viewpoint: Viewpoint, fork: Fork, scene: Scene) -> frozenset[str]:
+def _types(viewpoint: Viewpoint, fork: PathFork, scene: Scene) -> frozenset[str]:
     """Return the room types of a viewpoint by its label, else by the option's description."""
     by_label = _label_types(viewpoint, scene)
     return by_label or named_rooms(fork.options.get(viewpoint.id, ""))
@@ -512,7 +512,7 @@ def _label_types(viewpoint: Viewpoint, scene: Scene) -> frozenset[str]:
     return frozenset() if label == UNKNOWN else room_types(label)
 
 
-def _direction(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
+def _direction(fork: PathFork, instruction: str, _: Scene) -> dict[str, Any] | None:
     right, chosen = path_direction(fork, fork.right), path_direction(fork, fork.chosen)
     if right is None or chosen is None or right == chosen:
         return None
@@ -521,7 +521,7 @@ def _direction(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
     return {"said": right, "chosen": chosen}
 
 
-def _straight_on(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
+def _straight_on(fork: PathFork, instruction: str, _: Scene) -> dict[str, Any] | None:
     """Check for a turn where the instruction gives none; the start heading means nothing."""
     right, chosen = path_direction(fork, fork.right), path_direction(fork, fork.chosen)
     if fork.progress <= 0 or right != "straight" or chosen in (None, "straight"):
@@ -529,7 +529,7 @@ def _straight_on(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | Non
     return None if chosen in directions_at(instruction, fork.progress) else {"chosen": chosen}
 
 
-def _object(fork: Fork, instruction: str, scene: Scene) -> dict[str, Any] | None:
+def _object(fork: PathFork, instruction: str, scene: Scene) -> dict[str, Any] | None:
     named = named_items(". ".join(part.text for part in _around(instruction, fork.progress, 1, 2)))
     if not named or fork.at is None:
         return None
@@ -540,7 +540,7 @@ def _object(fork: Fork, instruction: str, scene: Scene) -> dict[str, Any] | None
     return {"named": sorted(missing)[:10]} if missing else None
 
 
-def _things_on(way: Sequence[Viewpoint], fork: Fork, scene: Scene) -> frozenset[str]:
+def _things_on(way: Sequence[Viewpoint], fork: PathFork, scene: Scene) -> frozenset[str]:
     """Return the items near the viewpoints of a path or in the options leading to them."""
     return frozenset[str]().union(
         *(_near(scene, place) | named_items(fork.options.get(place.id, "")) for place in way)
@@ -563,14 +563,14 @@ def _near(scene: Scene, viewpoint: Viewpoint) -> frozenset[str]:
     return kept[viewpoint.id]
 
 
-def _twins(fork: Fork, _: str, __: Scene) -> dict[str, Any] | None:
+def _twins(fork: PathFork, _: str, __: Scene) -> dict[str, Any] | None:
     right, chosen = _told(fork)
     if not right or not chosen or strip_notes(right) != strip_notes(chosen):
         return None
     return {"alike": "words"}
 
 
-def _ambiguous(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
+def _ambiguous(fork: PathFork, instruction: str, _: Scene) -> dict[str, Any] | None:
     if fork.at is None or None in _told(fork):
         return None
     named = named_items(instruction) | named_rooms(instruction)
@@ -583,7 +583,7 @@ def _ambiguous(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
     return {"alike": alike}
 
 
-def _told(fork: Fork) -> tuple[str | None, str | None]:
+def _told(fork: PathFork) -> tuple[str | None, str | None]:
     """Return the descriptions of the right and of the chosen option, where present."""
     right, chosen = (fork.options.get(to[0].id) if to else None for to in (fork.right, fork.chosen))
     return right, chosen

@@ -19,7 +19,7 @@ from navloom.scenes.scene import Scene
 from navloom.sim.captions import captions_for
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.protocol import Observation, Pose
-from navloom.tools.navigation.step_options import MoveOption, bearing, describe_option, options_of
+from navloom.tools.navigation.step_options import MoveOption, describe_option, options_of, turn_text
 from navloom.tools.navigation.step_records import Trajectory
 
 _WHOLE_AFTER = 1
@@ -150,4 +150,4 @@ def _views(seen: Observation, heading: float) -> Iterator[str]:
     sectors = seen.captions.sectors if seen.captions else ()
     turns = [turn_between(heading, k * math.tau / len(sectors)) for k in range(len(sectors))]
     for turn, text in sorted(zip(turns, sectors, strict=True), key=lambda pair: pair[0] % math.tau):
-        yield f"    view {bearing(turn)}: {text}"
+        yield f"    view {turn_text(turn)}: {text}"

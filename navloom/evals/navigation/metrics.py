@@ -348,7 +348,7 @@ def _why(name: str, episode: Episode, fault: InvalidEpisode | None) -> str:
     return "the reference path has a gap" if episode.path else "there is no reference path"
 
 
-def summarise(
+def mean_metrics(
     records: Sequence[Mapping[str, Any]],
     metrics: Sequence[str] | None = None,
     *,

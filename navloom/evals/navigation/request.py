@@ -321,7 +321,7 @@ class EvalRequest(RunRequest):
         return resolve_body(self.body)
 
     @property
-    def embodied(self) -> bool:
+    def uses_body(self) -> bool:
         """True if the body affects the outcome."""
         return self.physics != "off" or self.waypoints == "body"
 
@@ -347,7 +347,7 @@ class EvalRequest(RunRequest):
 
         asked = super().record()
         asked["options"].pop(_SPEC, None)
-        if self.embodied:
+        if self.uses_body:
             asked["embodiment"] = self.embodiment.model_dump(exclude={"description"})
             asked["body"] = self.body and self.embodiment.name
         for name in self.unused_fields():
@@ -376,7 +376,7 @@ class EvalRequest(RunRequest):
             "oracle_budget": self.oracle_mode == "assistant",
             "max_revisions": self.reflect,
             "few_shot_failures": self.few_shot_failures > 0,
-            "body": self.embodied,
+            "body": self.uses_body,
             "physics": self.physics != "off",
             "collision_threshold": self.physics != "off",
             "waypoints": self.waypoints != "slim",
@@ -387,7 +387,7 @@ class EvalRequest(RunRequest):
     def where(self) -> dict[str, str]:
         """Return the locations of the files on this machine."""
         spec, file = self.options.get(_SPEC), self.body is not None and ".json" in self.body
-        own = {_SPEC: spec, "body": self.body if file and self.embodied else None}
+        own = {_SPEC: spec, "body": self.body if file and self.uses_body else None}
         return super().where() | {name: str(each) for name, each in own.items() if each is not None}
 
     @classmethod

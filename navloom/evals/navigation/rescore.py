@@ -18,7 +18,7 @@ from navloom.errors import DataError, RunError, UsageError, did_you_mean
 from navloom.evals.navigation import scores
 from navloom.evals.navigation.embodied_graph import body_points, recorded_graph
 from navloom.evals.navigation.graph_distances import InvalidEpisode
-from navloom.evals.navigation.metrics import METRICS, NavigationScorer, cluster_of, summarise
+from navloom.evals.navigation.metrics import METRICS, NavigationScorer, cluster_of, mean_metrics
 from navloom.evals.navigation.submission import SubmissionFault, read_submission
 from navloom.evals.report.formatting import NOTHING, Table
 from navloom.evals.report.intervals import LEVEL, RESAMPLES, By, MetricEstimate
@@ -253,7 +253,7 @@ def _sheet(
         for name in (*METRICS, *scores.EFFORT)
         if name in _ALWAYS or any(record.get(name) is not None for record in held)
     ]
-    rows = summarise(held, names, by=by, seed=seed)
+    rows = mean_metrics(held, names, by=by, seed=seed)
     return ScoreSheet(source, task, split, records, faults, rows, by, seed)
 
 

@@ -17,12 +17,12 @@ from navloom.evals.navigation.failure_analysis import FailureTally, RunTallies
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS
 from navloom.evals.navigation.failure_cause import CAUSES
 from navloom.evals.navigation.published_scores import published_table, published_text
-from navloom.evals.navigation.scores import format_interval, format_metric, start_scores
+from navloom.evals.navigation.scores import empty_run_scores, format_interval, format_metric
 from navloom.evals.progress import Summary, Tally
 from navloom.evals.report import blocks as ui
 from navloom.evals.report.formatting import NOTHING, Table, format_number, percent
 from navloom.evals.report.report_files import write_markdown
-from navloom.evals.run_folder import fold_samples, iter_samples, read_errors, read_run
+from navloom.evals.run_folder import for_each_sample, iter_samples, read_errors, read_run
 from navloom.evals.run_kinds import CommandOutput, read_run_of_kind
 from navloom.evals.run_scenes import load_run_scene, viewpoints_on_plan
 from navloom.files import check_format, package_yaml, truncate, write_run_file
@@ -343,14 +343,14 @@ def _scored(run: Path, *, every: bool) -> tuple[list[ui.Block], dict[str, Any]]:
     """
     said = read_run_of_kind(run, "navigate")
     request, ended = said["request"], dict[str, bool]()
-    scores, took = start_scores(request), RunEffort()
+    scores, took = empty_run_scores(request), RunEffort()
 
     def add(line: dict[str, Any]) -> None:
         scores.add(line)
         took.add(line)
         ended[line["id"]] = line.get("status") == "ok"
 
-    fold_samples(run, add, "a navigated episode")
+    for_each_sample(run, add, "a navigated episode")
     errors = sum(each["id"] not in ended for each in read_errors(run))
     told = run_headline(said, len(ended), sum(ended.values()), errors)
     first = ui.Prose(title=run_title(said, len(ended)), text=told)
@@ -376,7 +376,7 @@ def failures(run: Path) -> list[ui.Block]:
 
 def _wrong(run: Path) -> _Wrong:
     read = _Wrong(run, read_run_of_kind(run, "navigate")["request"])
-    fold_samples(run, read.add, "a navigated episode")
+    for_each_sample(run, read.add, "a navigated episode")
     return read
 
 

@@ -383,7 +383,7 @@ class EvalJob(Job):
             else (),
             things=self.plan.things.get(sample.scene),
             media=None if self.plan.media is None else FolderMedia(self.plan.media),
-            embodiment=request.embodiment if request.embodied else DEFAULT_BODY,
+            embodiment=request.embodiment if request.uses_body else DEFAULT_BODY,
             person=self.person(sample),
         )
         return made

@@ -23,7 +23,7 @@ from navloom.evals.navigation.graph_distances import InvalidEpisode
 from navloom.evals.navigation.request import NOTICEABLE_M
 from navloom.evals.navigation.submission import read_viewpoints
 from navloom.evals.report.formatting import NOTHING, format_number, percent
-from navloom.evals.run_folder import fold_samples, iter_samples
+from navloom.evals.run_folder import for_each_sample, iter_samples
 from navloom.evals.run_kinds import read_run_of_kind
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Point3, Scene
@@ -65,7 +65,7 @@ class OracleScores:
         return {**asdict(self), "told": told}
 
 
-def start_oracle(request: Mapping[str, Any]) -> OracleScores | None:
+def empty_oracle_scores(request: Mapping[str, Any]) -> OracleScores | None:
     """Return empty oracle scores for a request, or None if it has no oracle.
 
     Requests of old versions have no levels: their oracle was told the path.
@@ -236,7 +236,7 @@ class RunScores:
             "episodes": self.episodes,
             "metrics": {
                 row.metric: {"mean": row.mean, "interval": row.interval, "n": row.n}
-                for row in metrics.summarise(self.scores)
+                for row in metrics.mean_metrics(self.scores)
             },
             "invalid": self.invalid,
             "rooms_named": self.rooms_named,
@@ -259,15 +259,15 @@ def read_scores(run: Path | str) -> RunScores:
     Raises:
         RunError: the folder is not an evaluation run, or is broken.
     """
-    found = start_scores(read_run_of_kind(run, "navigate")["request"])
-    fold_samples(run, found.add, "an episode")
+    found = empty_run_scores(read_run_of_kind(run, "navigate")["request"])
+    for_each_sample(run, found.add, "an episode")
     return found
 
 
-def start_scores(request: Mapping[str, Any]) -> RunScores:
+def empty_run_scores(request: Mapping[str, Any]) -> RunScores:
     """Return empty run scores for a request as recorded in ``run.json``."""
     task, agent, model = (str(request.get(key)) for key in ("task", "agent", "model"))
-    found = RunScores(task, agent, model, start_oracle(request))
+    found = RunScores(task, agent, model, empty_oracle_scores(request))
     scenes = request.get("scenes")
     named = scenes.get("rooms_named") if isinstance(scenes, Mapping) else None
     found.rooms_named = named if isinstance(named, int) else 0

@@ -27,7 +27,7 @@ from navloom.evals.report.formatting import NOTHING, Table, percent
 from navloom.evals.report.report_files import save_study
 from navloom.evals.report.run_comparison import PairedMetric, compare_runs
 from navloom.evals.session import Session
-from navloom.evals.study import Study, check_arms, check_study_folder
+from navloom.evals.study import StudyRuns, check_arms, check_study_folder
 from navloom.evals.tasks.registry import load_task
 
 _ALONE: dict[str, Any] = {"dialogue": False, "oracle": "off"}
@@ -325,6 +325,6 @@ def _hard(request: EvalRequest, out: Path) -> Path:
     return save_subset(failed_subset(data, failed.ids, runs=[BASE]), out / HARD)
 
 
-def _study(request: EvalRequest, session: Session | None) -> Study:
+def _study(request: EvalRequest, session: Session | None) -> StudyRuns:
     models = dict.fromkeys((request.navigator_model, request.oracle_model))
-    return Study(list(models), session)
+    return StudyRuns(list(models), session)

@@ -40,7 +40,7 @@ _Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+=@-]{0,199}$")]
 _Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class Subset(BaseModel):
+class SubsetIndex(BaseModel):
     """Content of the index file of a subset."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -101,7 +101,7 @@ class Subset(BaseModel):
         return replace(data, episodes=episodes, scenes=scenes, notes=notes)
 
 
-_SUBSET = TypeAdapter(Subset)
+_SUBSET = TypeAdapter(SubsetIndex)
 
 
 def hash_ids(ids: Sequence[str]) -> str:
@@ -139,7 +139,7 @@ def build_subset(
     bins: int = BINS,
     options: Mapping[str, Any] | None = None,
     runs: Sequence[str] = (),
-) -> Subset:
+) -> SubsetIndex:
     """Sample a stratified subset: n paths, with one instruction of each.
 
     Args:
@@ -182,7 +182,7 @@ def failed_subset(
     *,
     runs: Sequence[str],
     options: Mapping[str, Any] | None = None,
-) -> Subset:
+) -> SubsetIndex:
     """Return an index of the given episodes, selected because every one of the runs failed on them.
 
     Args:
@@ -201,7 +201,7 @@ def failed_subset(
     return _subset(data, set(ids), runs=tuple(runs), options=options)
 
 
-def save_subset(subset: Subset, path: Path) -> Path:
+def save_subset(subset: SubsetIndex, path: Path) -> Path:
     """Write an index file in one atomic step.
 
     Raises:
@@ -215,7 +215,7 @@ def save_subset(subset: Subset, path: Path) -> Path:
     return write_run_file(path, text.encode())
 
 
-def load_subset(path: Path | str) -> Subset:
+def load_subset(path: Path | str) -> SubsetIndex:
     """Read an index file.
 
     Raises:
@@ -255,10 +255,10 @@ def _strata(
     return taken
 
 
-def _subset(data: TaskData, chosen: set[str], **said: Any) -> Subset:
+def _subset(data: TaskData, chosen: set[str], **said: Any) -> SubsetIndex:
     ids = tuple(episode.id for episode in data.episodes if episode.id in chosen)
     said["options"] = said.get("options") or {}
-    return Subset(
+    return SubsetIndex(
         task=data.task,
         split=data.split,
         of=len(data.episodes),

@@ -39,7 +39,7 @@ from navloom.scenes.lexicon import item_names
 from navloom.scenes.plan_style import to_words
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import SceneLookup
-from navloom.tools.navcraft.relay_optimum import Relay, all_relays
+from navloom.tools.navcraft.relay_optimum import GuardedRelay, all_relays
 from navloom.tools.navcraft.relay_task import RelayTask
 from navloom.tools.navcraft.task_paths import plan_position
 
@@ -397,7 +397,7 @@ def _optima(task: RelayTask, helper: str) -> dict[str, dict[str, Answer]]:
         ranked = relays.ranking(by)  # type: ignore[arg-type]
         ours = ranked[here[relays.start[ranked]]] if len(relays) else ranked
         if len(ours):
-            best: Relay = relays.relay(int(ours[0]))
+            best: GuardedRelay = relays.relay(int(ours[0]))
             found[name] = _answer(best.transfer_region, best.transfer_asset, best.collab_type)
     return found
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import NavloomError
-from navloom.evals.navigation.scores import RunScores, metric_cell, start_scores
+from navloom.evals.navigation.scores import RunScores, empty_run_scores, metric_cell
 from navloom.evals.people import question_results, study_folder
 from navloom.evals.report import blocks as ui
 from navloom.evals.report.formatting import (
@@ -259,7 +259,7 @@ def walk_table(people: study_folder.PeopleStudy) -> Table | None:
 
 
 def _scores(asked: dict[str, Any], lines: Iterable[dict[str, Any]]) -> RunScores:
-    found = start_scores(asked)
+    found = empty_run_scores(asked)
     for line in lines:
         found.add(line)
     return found

@@ -88,7 +88,7 @@ class EpisodeFilter:
         """
         self._left[why][name] += episodes
 
-    def remark(self, what: str, name: str) -> None:
+    def note_oddity(self, what: str, name: str) -> None:
         """Note that the record ``name`` is kept but odd, and why."""
         self._odd[what].append(name)
 
@@ -113,7 +113,7 @@ class EpisodeFilter:
             raise DataError(f"{where}: expected at least one episode that can be used; {why}")
         return replace(data, notes=(*data.notes, *notes))
 
-    def lose(self, scans: ScanCache, lost: Mapping[str, int]) -> None:
+    def note_missing(self, scans: ScanCache, lost: Mapping[str, int]) -> None:
         """Note the episodes of scans that could not be loaded, and scans without rooms.
 
         Args:
@@ -122,7 +122,7 @@ class EpisodeFilter:
         """
         for scan in scans.without_rooms:
             what = "Scans whose rooms are unknown, with no .house and no place in the region file"
-            self.remark(what, scan)
+            self.note_oddity(what, scan)
         for scan, episodes in lost.items():
             why = f"the scan cannot be loaded ({scans.missing[scan].removesuffix('.')})"
             self.leave_out(why, scan, episodes)
@@ -162,7 +162,7 @@ class EpisodeFilter:
         graph = scene_cached(scene, "navigation_graph", scene.navigation_graph)
         gap = next((f"{a}-{b}" for a, b in pairwise(path) if not graph.has_edge(a, b)), None)
         if gap is not None:
-            self.remark("Paths with a step along no edge", f"{name} ({scene.id} {gap})")
+            self.note_oddity("Paths with a step along no edge", f"{name} ({scene.id} {gap})")
         return path_metres(scene, path)
 
 
@@ -277,7 +277,7 @@ def build_split(
         if metres is not None:
             own = dict(more(record, scene, sieve)) if more else {}
             episodes += _told(task, record, metres, own, sieve)
-    sieve.lose(scans, lost)
+    sieve.note_missing(scans, lost)
     scenes = scans.uris(list(dict.fromkeys(e.scene.removeprefix("mp3d:") for e in episodes)))
     return sieve.finish(TaskData(task, split, sieve.unique(episodes), scenes), where)
 

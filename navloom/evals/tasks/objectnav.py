@@ -73,7 +73,7 @@ def load(data: Path, split: str, *, n: int = 400, seed: int = 0) -> TaskData:
     for scan in sorted({record.scan for record in records}):
         for place in _places(data, scan, scans, sieve, names):
             places[place.category].append(place)
-    sieve.lose(scans, {})
+    sieve.note_missing(scans, {})
     episodes = _drawn(places, n, seed)
     used = sorted({episode.scene.removeprefix("mp3d:") for episode in episodes})
     notes = _notes(places, names, episodes)
@@ -102,7 +102,7 @@ def _places(
     seen = None if scene is None else read_visible(data, scan, scene.viewpoint_by_id)
     if scene is None or seen is None:
         why = scans.missing.get(scan, "it has no BBox file")
-        sieve.remark(f"Scans that are left out ({why.removesuffix('.')})", scan)
+        sieve.note_oddity(f"Scans that are left out ({why.removesuffix('.')})", scan)
         return []
     goals: dict[str, list[str]] = defaultdict(list)
     for target in seen.values():

@@ -141,10 +141,10 @@ class _TargetLookup:
         objects = self._scans[scan]
         if objects is None:
             what = f"Records of {scan}, which has no BBox file: who sees the target is not known"
-            sieve.remark(what, record.name)
+            sieve.note_oddity(what, record.name)
             return matterport.BBoxObject("", {})
         if record.objId not in objects:
-            sieve.remark("Records whose target no viewpoint sees", f"{record.name} ({scan})")
+            sieve.note_oddity("Records whose target no viewpoint sees", f"{record.name} ({scan})")
             return matterport.BBoxObject("", {})
         found, table = objects[record.objId], metre_table(scene, "3d")
         start = record.path[0]

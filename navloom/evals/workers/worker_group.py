@@ -24,7 +24,7 @@ from navloom.evals.sample_runner import CallScope
 from navloom.evals.session import Job, Sample, Session
 from navloom.evals.workers import worker_protocol
 from navloom.evals.workers.worker_pools import WorkerPeer, WorkerPool, open_pool
-from navloom.models.call_failure import Failure
+from navloom.models.call_failure import CallFailure
 from navloom.models.local_gguf import free_memory, size_text
 from navloom.models.model_call import RateLimitHolds, RetryEvent
 from navloom.models.model_registry import resolve_model
@@ -357,7 +357,7 @@ class WorkerGroup:
             case "retry":
                 told = self._scope.make_settings().on_retry
                 if told is not None:
-                    failure = Failure(**words["failure"])
+                    failure = CallFailure(**words["failure"])
                     told(words["model"], RetryEvent(words["attempt"], failure, words["wait"]))
 
     def _ended(self, member: _Member, words: worker_protocol.Words) -> None:

@@ -34,7 +34,7 @@ from navloom.errors import SceneError
 from navloom.graphs import agent_graph, tool_loop
 from navloom.graphs.capnav import designer_prompt
 from navloom.models.messages import AnswerError, message_text, opening_messages, with_images
-from navloom.models.structured_output import bind
+from navloom.models.structured_output import bind_schema
 from navloom.prompts.prompt_loader import load_prompt
 from navloom.scenes.distances import scene_cached
 from navloom.scenes.scene_uri import get_scene
@@ -133,7 +133,7 @@ def _prepared(state: State, context: Context) -> tool_loop.Asked:
         )
         talk = [*opening_messages(rendered), *tool_loop.messages_of(state)]
         schema = response_schema(places.ids, constrain=context.constrain, least=least)
-    bound = bind(
+    bound = bind_schema(
         context.model,
         tools=[] if context.compact else _tools(places, context),
         schema=schema,

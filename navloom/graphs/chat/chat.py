@@ -38,7 +38,7 @@ from navloom.graphs.tool_loop import Asked, ask_model
 from navloom.models.messages import cut_calls_notice, tool_answer
 from navloom.models.model_call import model_name
 from navloom.models.model_registry import resolve_model
-from navloom.models.structured_output import bind, lacks_ability
+from navloom.models.structured_output import bind_schema, lacks_ability
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.scene_uri import get_scene
 from navloom.sim.agent_handle import AgentHandle, get_agent_handle, trajectory_entry
@@ -177,7 +177,7 @@ def _prepared(state: State, runtime: Runtime[Context]) -> Asked:
     spoken = next((each for each in reversed(talk) if isinstance(each, AIMessage)), None)
     if isinstance(talk[-1], ToolMessage) and spoken and (note := cut_calls_notice(spoken)):
         asked.append(HumanMessage(note))
-    bound = bind(
+    bound = bind_schema(
         runtime.context.model,
         tools=chat_tools(None),
         images=bool(pictures),

@@ -214,7 +214,7 @@ class ChatDriver:
         words = words if words is None else redact(words)
         self._heard += 1
         number = self._heard
-        self.break_off()
+        self.stop_current()
         async with self._lock:
             waits = bool((await self.graph.aget_state(self._config)).interrupts)
             if words is None and waits:
@@ -222,7 +222,7 @@ class ChatDriver:
             given: Any = {"halt": True} if words is None else {"said": words, "halt": False}
             await self._go(Command(resume=words) if waits else given, number)
 
-    def break_off(self) -> None:
+    def stop_current(self) -> None:
         """Stop a walk at the next viewpoint, or cancel a model's call at once."""
         if self._control is not None:
             self._control.request_drain("the person spoke")
@@ -319,7 +319,7 @@ class ChatDriver:
         Raises:
             UsageError: there is no such line.
         """
-        self.break_off()
+        self.stop_current()
         async with self._lock:
             await self._refresh()
             before = self.transcript
@@ -348,7 +348,7 @@ class ChatDriver:
 
     async def close(self) -> None:
         """Stop what is under way and close the simulator."""
-        self.break_off()
+        self.stop_current()
         with suppress(asyncio.CancelledError):
             async with self._lock:
                 pass

@@ -120,7 +120,7 @@ def hop_body(state: Mapping[str, Any], walker: AgentHandle, viewpoint: str) -> M
             heading = heading_to(_position(before, walker.scene), place.ground)
             seen = walker.place(inner, Pose(place.position, heading, 0.0, viewpoint))
     metres = distance_3d(_position(before, walker.scene), seen.pose.position)
-    if not walker.physical:
+    if not walker.has_contacts:
         here = walker.scene.viewpoint_by_id[before["viewpoint"]]
         metres = distance_3d(here.position, place.position)
     arrived = seen.pose.viewpoint == viewpoint
@@ -134,7 +134,7 @@ def turn_body(state: Mapping[str, Any], walker: AgentHandle, heading: float) -> 
         SimulatorError: no finite heading.
     """
     inner, pose = _exact(state, walker), state["pose"]
-    if not walker.physical:
+    if not walker.has_contacts:
         name = pose["viewpoint"]
         there = walker.scene.viewpoint_by_id[name].position
         seen = walker.place(inner, Pose(there, wrap_angle(heading), 0.0, name))
@@ -167,7 +167,7 @@ def drive_body(state: Mapping[str, Any], walker: AgentHandle, metres: float) -> 
 
 
 def _carries(walker: AgentHandle, a: str, b: str) -> bool:
-    return walker.physical and is_lift_or_stairs(walker.scene, a, b, walker.embodiment)
+    return walker.has_contacts and is_lift_or_stairs(walker.scene, a, b, walker.embodiment)
 
 
 def _stood(walker: AgentHandle, seen: Observation) -> dict[str, Any]:
@@ -194,7 +194,7 @@ def _by(scene: Scene, pose: Pose) -> str:
 def _exact(state: Mapping[str, Any], walker: AgentHandle) -> Mapping[str, Any]:
     """Return the state as a walker reads it: a body beside a viewpoint has none."""
     pose = {name: value for name, value in state["pose"].items() if name != "beside"}
-    if not walker.physical:
+    if not walker.has_contacts:
         named = Pose((0.0, 0.0, 0.0), pose["heading"], pose["elevation"], pose["viewpoint"])
         return {**state, "pose": pose_record(named), "simulator": None}
     if state["pose"].get("beside"):
@@ -462,7 +462,7 @@ def robot_context(
         whole=whole,
         body=walker.embodiment,
         beside=bool(state["pose"].get("beside")),
-        drives=walker.physical,
+        drives=walker.has_contacts,
         past=state.get("past", []),
         begun=state.get("begun", []),
         goal=state.get("goal"),

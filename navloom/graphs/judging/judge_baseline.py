@@ -30,7 +30,7 @@ from navloom.judges.barrier_claims import read_claims
 from navloom.judges.preference_items import match_room_types, parse_request
 from navloom.judges.traversability import barrier_causes
 from navloom.models.builtin import PolicyRequest
-from navloom.tools.navcraft.relay_task import plausibility
+from navloom.tools.navcraft.relay_task import grade_plausibility
 
 _SECTION = re.compile(
     r"^Agent: (?P<agent>[^\n]*)\n.*?^Barriers:\n(?P<barriers>.*?)\n"
@@ -184,7 +184,7 @@ def _plausible(said: str) -> float:
     if not (asked := parse_request(said)):
         return 0.0
     kinds = match_room_types(asked["room"]) or [asked["room"]]
-    return max(plausibility(asked["thing"], asked["asset"], kind).score for kind in kinds)
+    return max(grade_plausibility(asked["thing"], asked["asset"], kind).score for kind in kinds)
 
 
 def random_preference(request: PolicyRequest) -> AIMessage:

@@ -26,7 +26,7 @@ from navloom.errors import ModelError
 from navloom.models.builtin import PolicyRequest, ToolResult
 from navloom.scenes.lexicon import word_table
 from navloom.tools.navcraft.relay import COLLAB_TYPES, RelayAnswer, RelayChoice, relay_answer
-from navloom.tools.navcraft.relay_task import can_hold, carry_grade, plausibility
+from navloom.tools.navcraft.relay_task import can_hold, carry_grade, grade_plausibility
 from navloom.tools.navcraft.task_paths import SoloTask, parse_fetch_asset, solo_task_answer
 
 _CHECK_PATHS = "check_two_path_and_adjacency"
@@ -216,7 +216,7 @@ def _far_errand(
 def _suits(obj: str, asset: str, region: str) -> float:
     """Return how plausible it is to send an object to an asset of a region, sharpened."""
     room = region.rpartition("_")[0].replace("_", " ")
-    return plausibility(obj, asset, room).score ** _SHARP
+    return grade_plausibility(obj, asset, room).score ** _SHARP
 
 
 def _blind_errand(

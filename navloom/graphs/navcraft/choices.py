@@ -84,7 +84,7 @@ class ChoiceSettings(TurnLimits):
         return self.constrain and self.hold_names
 
     @property
-    def schema_holds(self) -> bool:
+    def enforces_names(self) -> bool:
         """True if the backend enforces the schema's names; then the prompt need not list them."""
         return self.lists_names and takes_schema(self.model)
 

@@ -57,9 +57,9 @@ def errand_question(
     scene, offers = get_scene(settings.scene), _offers(state, settings)
     picked = state.get("picked", [])
     thing = NamedItem(*picked[0]) if picked else NamedItem("", "")
-    step, piece = _STEPS[len(picked)], offers.next_to_weigh()
+    step, piece = _STEPS[len(picked)], offers.next_furniture()
     offered = offers.names()
-    in_words = settings.show_adjacency and not settings.schema_holds
+    in_words = settings.show_adjacency and not settings.enforces_names
     whole = settings.whole_scene or not settings.show_adjacency
     rendered = load_prompt("navcraft_single_choices").render(
         step=_FITS if piece else step,
@@ -105,7 +105,7 @@ def resolve_errand(
 ) -> tuple[dict[str, Any] | None, Update]:
     """Return the whole answer once all choices are made, else None and the update."""
     picked = state.get("picked", [])
-    if piece := _offers(state, settings).next_to_weigh():
+    if piece := _offers(state, settings).next_furniture():
         return None, {**_settled(state), "weighed": [[piece, str(answer.get(_FITS))]]}
     named = answer.get(_STEPS[len(picked)])
     match picked:
@@ -208,7 +208,7 @@ class ErrandOptions:
         self._weighs = settings.weigh
         self._weighed = {piece: answer for piece, answer in weighed}  # noqa: C416
 
-    def next_to_weigh(self) -> str:
+    def next_furniture(self) -> str:
         """Return the next furniture to ask about; empty if none is left or needs a choice."""
         if not self._weighs or len(self._picked) != 2:
             return ""

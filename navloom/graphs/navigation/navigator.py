@@ -64,7 +64,7 @@ from navloom.graphs.navigation.subgraphs import (
 from navloom.graphs.navigation.teleoperation import begin_step, drive
 from navloom.graphs.tool_loop import Asked, ask_model
 from navloom.models.messages import message_text, opening_messages, with_images
-from navloom.models.structured_output import bind
+from navloom.models.structured_output import bind_schema
 from navloom.prompts.prompt_loader import load_prompt
 from navloom.sim.agent_handle import AgentHandle, get_agent_handle, trajectory_entry
 from navloom.sim.protocol import Contact, Pose
@@ -349,7 +349,7 @@ def _prepared(state: State, runtime: Runtime[Context], talk: list[AnyMessage]) -
     talk += state["messages"] or _opening(state, draft, context, walker, len(shown))
     ask = _can_ask(state, context)
     tools = move_tools(len(draft.options), ask) if context.act == "tool" else ()
-    bound = bind(context.model, tools=tools, images=bool(shown), job=JOB, seed=state["seed"])
+    bound = bind_schema(context.model, tools=tools, images=bool(shown), job=JOB, seed=state["seed"])
     return bound, with_images(talk, shown), "navigator"
 
 

@@ -28,10 +28,10 @@ from navloom.tools.model_output import sanitize_line
 from navloom.tools.navigation.step_options import (
     DIRECTIONS,
     MoveOption,
-    bearing,
     caption_text,
     direction_of,
     render_options,
+    turn_text,
 )
 
 Seen: TypeAlias = Mapping[str, Mapping[str, Any]]
@@ -44,7 +44,7 @@ counted, as ``(3 more)``."""
 MOST_SUPPLEMENTARY = 20
 
 
-class Memory(Protocol):
+class MemoryStrategy(Protocol):
     """A memory strategy."""
 
     name: str
@@ -210,10 +210,10 @@ def _side(heading: float) -> str:
     return f"left {-angle:.2f}" if angle < 0 else f"right {angle + 0.0:.2f}"
 
 
-MEMORIES: dict[str, Memory] = {each.name: each for each in (HistoryMemory(), MapMemory())}
+MEMORIES: dict[str, MemoryStrategy] = {each.name: each for each in (HistoryMemory(), MapMemory())}
 
 
-def get_memory(name: str) -> Memory:
+def get_memory(name: str) -> MemoryStrategy:
     """Return the memory strategy of a name.
 
     Raises:
@@ -378,7 +378,7 @@ def _sides(captions: Captions, front: float) -> list[tuple[str, str, str]]:
         order = turn if side != "Back" or turn > 0 else turn + 2 * math.pi
         text = caption_text(caption, MOST_CAPTION)
         if text:
-            found.append((DIRECTIONS.index(side), order, (side, bearing(turn), text)))
+            found.append((DIRECTIONS.index(side), order, (side, turn_text(turn), text)))
     return [line for _, _, line in sorted(found)]
 
 

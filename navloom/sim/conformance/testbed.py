@@ -122,7 +122,7 @@ def expect_unmoved(simulator: Simulator, before: Pose) -> None:
     expect(after == before, f"a refused action moved it from {before} to {after}")
 
 
-def require(simulator: Simulator, capability: str) -> None:
+def skip_unless(simulator: Simulator, capability: str) -> None:
     """Skip the check if a capability is not claimed."""
     if capability not in simulator.capabilities:
         raise SkippedError(f"'{capability}' is not claimed")

@@ -129,7 +129,7 @@ def explain_barrier(now: RobotContext, place: Place) -> str:
 
 
 @dataclass(frozen=True)
-class Barrier:
+class BlockedLink:
     """A link that a body cannot pass.
 
     Attributes:
@@ -150,7 +150,7 @@ class Barrier:
         return f"the {_KINDS.get(self.kind, self.kind)} between the {one} and the {other}"
 
 
-def first_barrier(scene: Scene, start: str, goal: str, body: Embodiment) -> Barrier | None:
+def first_barrier(scene: Scene, start: str, goal: str, body: Embodiment) -> BlockedLink | None:
     """Return the first link on the shortest path along the graph that a body cannot pass.
 
     Args:
@@ -172,7 +172,7 @@ def first_barrier(scene: Scene, start: str, goal: str, body: Embodiment) -> Barr
         found = links.passage(body.name, a, b)
         if found.traversable is False:
             kinds = [link.kind for link in scene.links if {link.a, link.b} == {a, b}]
-            return Barrier(a, b, kinds[0] if kinds else "opening", found.note)
+            return BlockedLink(a, b, kinds[0] if kinds else "opening", found.note)
     return None
 
 

@@ -199,7 +199,7 @@ def relay_legs(
 def _compared(
     task: RelayTask, helper: HelperStart, transfer: TransferPlace, collab_type: str
 ) -> dict[str, Any]:
-    solo, shorter, on = task.solo_metres or math.inf, task.shorter, transfer.to_end
+    solo, shorter, on = task.solo_metres or math.inf, task.shorter_bound, transfer.to_end
     carried, to_object = transfer.from_object, helper.to_object
     come = helper.row[transfer.viewpoint] + transfer.spur
     fetch = task.start_to_object + carried

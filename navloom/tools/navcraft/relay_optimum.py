@@ -40,7 +40,7 @@ _DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Relay:
+class GuardedRelay:
     """One guarded relay with its measures.
 
     Attributes:
@@ -115,10 +115,10 @@ class RelayTable:
     def __len__(self) -> int:
         return len(self.alpha)
 
-    def relay(self, i: int) -> Relay:
+    def relay(self, i: int) -> GuardedRelay:
         """Return row i as a relay with names."""
         transfer = self.transfers[self.transfer[i]]
-        return Relay(
+        return GuardedRelay(
             robot_2_start_region=self.starts[self.start[i]].region,
             transfer_region=transfer.region,
             transfer_asset=transfer.name,
@@ -137,7 +137,7 @@ class RelayTable:
         keys = [np.round(column[measure], _DIGITS) for measure in (by, *others)]
         return np.lexsort(keys[::-1])
 
-    def best(self, by: Measure) -> Relay | None:
+    def best(self, by: Measure) -> GuardedRelay | None:
         """Return the best relay by one measure; None if no relay keeps the guards."""
         return self.relay(int(self.ranking(by)[0])) if len(self) else None
 
@@ -240,7 +240,7 @@ class Recommendation:
     """
 
     choice: str
-    relay: Relay
+    relay: GuardedRelay
     reasons: tuple[str, ...]
 
 
@@ -277,13 +277,13 @@ def recommend(
     return [Recommendation(_choice(r, what), r, _reasons(r, relays.task)) for r in found]
 
 
-def _choice(relay: Relay, what: Choice) -> str:
+def _choice(relay: GuardedRelay, what: Choice) -> str:
     if what == "transfer_asset":
         return f"{relay.transfer_asset} in {relay.transfer_region}"
     return relay.robot_2_start_region if what == "helper_start" else relay.collab_type
 
 
-def _reasons(relay: Relay, task: RelayTask) -> tuple[str, ...]:
+def _reasons(relay: GuardedRelay, task: RelayTask) -> tuple[str, ...]:
     solo = task.solo_metres or 0.0
     faster = "sooner" if relay.g_rate < 1 else "no sooner"
     return (

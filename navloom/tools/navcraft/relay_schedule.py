@@ -123,7 +123,7 @@ def schedule_relay(
         wait=HandoffWait(receiver, transfer.region, transfer.name, come.waits)
         if come.waits
         else None,
-        object_rests_s=come.rests,
+        object_rests_s=come.object_wait_s,
         routes={"robot_1": routes["robot_1"], "robot_2": routes["robot_2"]},
         overlaps=met,
         overlap_s=together,

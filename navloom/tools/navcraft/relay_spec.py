@@ -64,12 +64,12 @@ class RelaySpec:
         thing = task.object_item.prompt_name
         holds = [can_hold(each.name, thing) for each in relays.transfers]
         kept = np.array(holds, dtype=np.bool_)[relays.transfer]
-        kept &= relays.alpha * solo < task.shorter
+        kept &= relays.alpha * solo < task.shorter_bound
         kept &= relays.alpha <= 1 - self.min_gain + _LAST_BIT
         if self.type is not None:
             kept &= relays.type_index == COLLAB_TYPES.index(self.type)
         if self.faster:
-            kept &= relays.g_rate * solo < task.shorter
+            kept &= relays.g_rate * solo < task.shorter_bound
         if self.elsewhere:
             away = [each.region != task.target_region for each in relays.starts]
             kept &= np.array(away, dtype=np.bool_)[relays.start]
@@ -96,7 +96,7 @@ class RelaySpec:
         if r1_rate > 1 - self.min_gain + _LAST_BIT:
             most = (1 - self.min_gain) * solo
             return f"robot_1 walks {r1_rate * solo:.1f} m: at most {most:.1f} m are asked for."
-        if self.faster and g_rate * solo >= task.shorter:
+        if self.faster and g_rate * solo >= task.shorter_bound:
             return (
                 f"It is done after {g_rate * solo:.1f} s, robot_1 alone after {solo:.1f} s: it"
                 " must be sooner."

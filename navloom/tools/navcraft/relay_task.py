@@ -193,7 +193,7 @@ class RelayTask:
         return metres if math.isfinite(metres) else None
 
     @cached_property
-    def shorter(self) -> float:
+    def shorter_bound(self) -> float:
         """Metres below which a route counts as shorter than the solo route despite rounding."""
         return (self.solo_metres or 0.0) - LEAST_GAIN
 
@@ -463,7 +463,9 @@ def solo_task_quality(scene: Scene, errand: task_paths.SoloTask) -> dict[str, An
         path, None if the scene names none; ``storeys``: storeys the path touches; ``belongs``: the
         version of the file with the grades.
     """
-    score = plausibility(errand.object, errand.end_asset, scene.region_by_id[errand.end].label)
+    score = grade_plausibility(
+        errand.object, errand.end_asset, scene.region_by_id[errand.end].label
+    )
     things = _rooms_of(scene, "object", errand.object)
     places = _rooms_of(scene, "asset", errand.end_asset)
     objects, assets = things.count(errand.target), places.count(errand.end)
@@ -593,7 +595,7 @@ def cannot_place_text(asset: str, region: str, object_name: str) -> str:
 
 
 @lru_cache(maxsize=100_000)
-def plausibility(object_name: str, asset: str, room: str) -> Plausibility:
+def grade_plausibility(object_name: str, asset: str, room: str) -> Plausibility:
     """Grade how plausible it is to bring an object to a room and put it there.
 
     Args:
@@ -606,8 +608,8 @@ def plausibility(object_name: str, asset: str, room: str) -> Plausibility:
         The score and its grades. An unlisted object or room gets the medium grade. Within a list,
         earlier entries get slightly higher grades.
 
-    >>> plausibility("book", "bookcase", "study").score, plausibility("book", "sink", "wc").score
-    (1.0, 0.0)
+    >>> [grade_plausibility("book", *at).score for at in (("bookcase", "study"), ("sink", "wc"))]
+    [1.0, 0.0]
     """
     thing = _looked_up(object_name, _things())
     types = room_types(room)

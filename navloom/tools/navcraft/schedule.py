@@ -139,7 +139,7 @@ class TimedLeg:
         return max(0.0, self.brought - self.arrives)
 
     @property
-    def rests(self) -> float:
+    def object_wait_s(self) -> float:
         """Seconds the object waits for the robot."""
         return max(0.0, self.arrives - self.brought)
 

@@ -165,14 +165,14 @@ def describe_option(option: MoveOption) -> str:
     """
     if option.turn is None or option.distance is None:
         return option.description
-    where = f"{bearing(option.turn)}, {option.distance:.1f} m, {_slope(option.elevation)}"
+    where = f"{turn_text(option.turn)}, {option.distance:.1f} m, {_slope(option.elevation)}"
     return f"{where}: {option.description}"
 
 
-def bearing(turn: float) -> str:
+def turn_text(turn: float) -> str:
     """Describe a turn in words and whole degrees.
 
-    >>> [bearing(math.radians(degrees)) for degrees in (0.4, -30, 180)]
+    >>> [turn_text(math.radians(degrees)) for degrees in (0.4, -30, 180)]
     ['straight ahead', '30 degrees left', 'straight behind']
     """
     degrees = round(math.degrees(turn))

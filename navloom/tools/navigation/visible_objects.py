@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from navloom.scenes.distances import turn_between
 from navloom.sim.caption_composer import one_line
-from navloom.tools.navigation.step_options import bearing
+from navloom.tools.navigation.step_options import turn_text
 
 _MOST_THINGS = 200
 _MOST_NAME = 60
@@ -34,6 +34,6 @@ def object_lines(things: Sequence[VisibleObject], heading: float) -> list[str]:
     turns = [(turn_between(heading, each["heading"]), each) for each in things]
     ordered = sorted(turns, key=lambda pair: (pair[0], pair[1]["id"]))
     return [
-        f"{each['id']}: {one_line(each['name'], _MOST_NAME) or 'a thing'} ({bearing(turn)})"
+        f"{each['id']}: {one_line(each['name'], _MOST_NAME) or 'a thing'} ({turn_text(turn)})"
         for turn, each in ordered
     ]

@@ -25,7 +25,7 @@ from navloom.evals.progress import Summary
 from navloom.evals.report.report_files import read_report
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Session
-from navloom.evals.study import Study
+from navloom.evals.study import StudyRuns
 from navloom.models.usage import UsageLimits
 
 
@@ -132,7 +132,7 @@ def used(cost: float, tokens: int = 10, **more: Any) -> Summary:
 
 def test_the_runs_of_a_study_share_its_limits(tmp_path: Path) -> None:
     most = UsageLimits(cost_limit=0.5, token_limit=25, time_limit=9)
-    study = Study(
+    study = StudyRuns(
         ["builtin/heuristic"], Session(cost_limit=0.5, token_limit=25, time_limit=9, limit=3)
     )
     assert (study.sitting().limits, study.sitting().limit) == (most, None)

@@ -14,7 +14,7 @@ from navloom.evals.navigation.failure_behaviour import (
     reference_path,
 )
 from navloom.evals.navigation.failure_cause import (
-    Fork,
+    PathFork,
     build_fork,
     directions_at,
     find_causes,
@@ -188,7 +188,7 @@ def because(right, chosen, said, *, scene_=None, **other):
         "at": AT, "right": right, "chosen": chosen, "heading": 0.0, "progress": 0.0, "end": None,
         "goal": None, "options": {},
     }  # fmt: skip
-    return find_causes(Fork(**{**given, **other}), said, scene_ or place(*right, *chosen))
+    return find_causes(PathFork(**{**given, **other}), said, scene_ or place(*right, *chosen))
 
 
 def towards(degrees, name="there"):

@@ -9,7 +9,7 @@ import navloom
 from navloom.evals.navigation.failure_cause import (
     CAUSES,
     MEANS,
-    Fork,
+    PathFork,
     directions_at,
     find_causes,
     find_ordinal,
@@ -38,7 +38,7 @@ def causes(right, chosen, said, **other):
     given = {
         "at": AT, "heading": 0.0, "progress": 0.0, "end": None, "goal": None, "options": {},
     }  # fmt: skip
-    fork = Fork(right=tuple(right), chosen=tuple(chosen), **{**given, **other})
+    fork = PathFork(right=tuple(right), chosen=tuple(chosen), **{**given, **other})
     return find_causes(fork, said, PLACE)
 
 

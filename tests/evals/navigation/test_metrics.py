@@ -18,9 +18,9 @@ from navloom.evals.navigation.metrics import (
     EpisodeScore,
     NavigationScorer,
     cluster_of,
+    mean_metrics,
     score_episodes,
     score_paths,
-    summarise,
 )
 from navloom.evals.navigation.path_metrics import first_dtw_row, next_dtw_row
 from navloom.evals.navigation.submission import read_submission
@@ -497,11 +497,11 @@ def test_collision_rate_of_a_run_is_contacts_over_actions() -> None:
         {"collision_rate": 1.0, "actions": 1, "cluster": "p"},
         {"collision_rate": 0.0, "actions": 3, "cluster": "q"},
     ]
-    (row,) = summarise(records)
+    (row,) = mean_metrics(records)
     assert row.mean == 0.25
     # Old runs do not say how many actions: each weighs one.
     del records[0]["actions"]
-    (row,) = summarise(records)
+    (row,) = mean_metrics(records)
     assert row.mean == 0.25
 
 

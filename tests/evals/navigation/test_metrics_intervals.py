@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from navloom.evals.navigation.metrics import summarise
+from navloom.evals.navigation.metrics import mean_metrics
 from navloom.evals.report import intervals as bootstrap
 from navloom.evals.report.intervals import (
     MetricEstimate,
@@ -74,23 +74,23 @@ def test_parts_give_what_the_whole_gives(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_undefined_values_are_left_out() -> None:
-    rows = summarise([record(1, NE=None), record(0, NE=4.0), record(None, NE=2.0)])
+    rows = mean_metrics([record(1, NE=None), record(0, NE=4.0), record(None, NE=2.0)])
     assert [(row.metric, row.mean, row.n) for row in rows] == [("NE", 3.0, 2), ("SR", 0.5, 2)]
     assert all(row.low is not None and row.low <= row.mean <= row.high for row in rows)  # type: ignore[operator]
 
 
 def test_nothing_to_draw_from_gives_no_interval() -> None:
-    (row,) = summarise([record(1, "p"), record(0, "p")], ["SR"])
+    (row,) = mean_metrics([record(1, "p"), record(0, "p")], ["SR"])
     assert (row.mean, row.interval, row.n) == (0.5, None, 2)
-    (row,) = summarise([record(1, "p"), record(0, "p")], ["SR"], by="episode")
+    (row,) = mean_metrics([record(1, "p"), record(0, "p")], ["SR"], by="episode")
     assert row.interval is not None
-    (row,) = summarise([], ["SR"])
+    (row,) = mean_metrics([], ["SR"])
     assert (row.mean, row.interval, row.n) == (None, None, 0)
     assert row.record() == {"metric": "SR", "mean": None, "low": None, "high": None, "n": 0}
 
 
 def test_what_is_no_number_is_undefined() -> None:
-    (row,) = summarise([{"SR": "1"}, {"SR": math.inf}, {"SR": 1}], ["SR"])
+    (row,) = mean_metrics([{"SR": "1"}, {"SR": math.inf}, {"SR": 1}], ["SR"])
     assert (row.mean, row.n) == (1, 1)
 
 

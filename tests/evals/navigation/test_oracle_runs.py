@@ -11,7 +11,12 @@ from navloom.errors import UsageError
 from navloom.evals.dry_run import dry_run
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.results import write_report
-from navloom.evals.navigation.scores import OracleScores, RunScores, read_scores, start_oracle
+from navloom.evals.navigation.scores import (
+    OracleScores,
+    RunScores,
+    empty_oracle_scores,
+    read_scores,
+)
 from navloom.evals.navigation.studies import ORACLE_ARMS, compare_dialogue, runs_table, study_oracle
 from navloom.evals.report.blocks import Grid
 from navloom.evals.report.run_comparison import compare_runs
@@ -191,7 +196,7 @@ def test_a_bound_that_does_not_bound_is_said() -> None:
 
 def test_what_an_oracle_knows_by_the_request_of_its_run() -> None:
     def knows(**request: Any) -> str | None:
-        found = start_oracle(request)
+        found = empty_oracle_scores(request)
         return found and found.knows
 
     assert knows(oracle="off", dialogue=False) is None

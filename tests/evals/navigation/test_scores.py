@@ -11,12 +11,12 @@ from navloom.errors import RunError
 from navloom.evals.navigation.scores import (
     OracleScores,
     RunScores,
+    empty_oracle_scores,
+    empty_run_scores,
     format_metric,
     read_effort,
     read_finished,
     score_sample,
-    start_oracle,
-    start_scores,
 )
 from tests.evals.navigation.test_metrics import ROW, episode, scene_with
 from tests.evals.navigation.test_rescore import line, run_with
@@ -177,7 +177,7 @@ def test_shares_of_answers_have_four_decimals() -> None:
     ],
 )
 def test_the_oracle_of_a_request(request_: dict[str, Any], expected: tuple[str, bool, int]) -> None:
-    found = start_oracle(request_)
+    found = empty_oracle_scores(request_)
     assert found is not None
     assert (found.knows, found.arrival, found.ask_cost) == expected
 
@@ -186,7 +186,7 @@ def test_the_oracle_of_a_request(request_: dict[str, Any], expected: tuple[str, 
     ("scenes", "named"), [({"rooms_named": 3}, 3), ({"rooms_named": "3"}, 0), (["x"], 0), (None, 0)]
 )
 def test_a_request_says_how_many_scenes_have_named_rooms(scenes: Any, named: int) -> None:
-    assert start_scores({"task": "scene", "scenes": scenes}).rooms_named == named
+    assert empty_run_scores({"task": "scene", "scenes": scenes}).rooms_named == named
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from navloom.errors import DataError, RunError, UsageError
 from navloom.evals.navigation.subset import (
-    Subset,
     SubsetAxis,
+    SubsetIndex,
     bin_edges,
     build_subset,
     compare_axes,
@@ -300,7 +300,7 @@ def test_ids_that_are_not_there_are_named() -> None:
 
 
 def test_an_index_has_one_form() -> None:
-    assert set(Subset.model_fields) == {
+    assert set(SubsetIndex.model_fields) == {
         "version", "task", "split", "options", "method", "seed", "bins", "of", "of_sha256",
         "sha256", "runs", "ids",
     }  # fmt: skip

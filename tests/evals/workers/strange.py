@@ -17,7 +17,7 @@ from langgraph.runtime import Runtime
 from navloom.evals.option import Opt
 from navloom.evals.request import Model, RunRequest, Seed
 from navloom.evals.run_kinds import CallBounds, RunKind, RunPlan
-from navloom.evals.session import Job, Sample, make_id, sample_seed
+from navloom.evals.session import Job, Sample, attempt_id, sample_seed
 from navloom.models.usage import reply_usage, stamp_reply
 
 STEPS = 4
@@ -90,7 +90,7 @@ def plan(request: StrangeRequest, run: Path | None, note: Any) -> RunPlan:
     samples = []
     for k in range(request.n):
         scene = ("demo:flat", "demo:house")[k % 2]
-        name = make_id(scene, k // 2)
+        name = attempt_id(scene, k // 2)
         samples.append(Sample(name, sample_seed(request.seed, name), scene, k // 2))
     return RunPlan(request=request, samples=samples)
 

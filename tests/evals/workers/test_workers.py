@@ -21,7 +21,7 @@ from navloom.evals import run_kinds
 from navloom.evals.call_log import read_calls
 from navloom.evals.navcraft.export import export_run
 from navloom.evals.navcraft.request import SynthRequest
-from navloom.evals.progress import NoDisplay, Tally
+from navloom.evals.progress import SilentDisplay, Tally
 from navloom.evals.run_folder import read_errors, read_samples
 from navloom.evals.runner import SampleQueue, run_request
 from navloom.evals.session import Sample, Session, StopSignal
@@ -41,7 +41,7 @@ def lasting(path: Path) -> list[dict[str, Any]]:
     ]
 
 
-class Noted(NoDisplay):
+class Noted(SilentDisplay):
     def __init__(self, stop: StopSignal | None = None, after: int = 0) -> None:
         self.notes: list[str] = []
         self.stop, self.after = stop, after

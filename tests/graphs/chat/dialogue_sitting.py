@@ -100,7 +100,7 @@ class Sitting:
             nonlocal first
             first = len(self.view.lines)
             if self.talk.goal is not None:
-                self.talk.break_off()
+                self.talk.stop_current()
                 stopped.append(self._type(cut.say if cut else None, walking=True))
 
         self.view.at, self.view.hops_left = before.viewpoint, hops or 0

@@ -98,7 +98,7 @@ async def test_words_that_were_never_answered_are_said_to_be(tmp_path: Path) -> 
             context = Context(simulator=GraphSimulator(home()), model=model)
             talk = ChatDriver(context, saver, Silent(), thread="t")
             await talk.open(start="c0")
-            talk.listener.writing = lambda _: talk.break_off()  # type: ignore[method-assign]
+            talk.listener.writing = lambda _: talk.stop_current()  # type: ignore[method-assign]
             await talk.hear("hello")
             await talk.close()
         talk = ChatDriver(Context(simulator=GraphSimulator(home())), saver, Silent(), thread="t")

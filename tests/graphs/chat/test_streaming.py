@@ -127,7 +127,7 @@ async def test_words_that_were_broken_off_are_forgotten() -> None:
             async with asyncio.timeout(20):
                 while not any(shown.of("writing")):
                     await asyncio.sleep(0.01)
-            talk.break_off()
+            talk.stop_current()
             await hearing
             assert shown.of("writing")[-1] == ""
             assert [line["who"] for line in talk.transcript] == ["person"]

@@ -38,7 +38,7 @@ class Speaker:
                 left[0] -= self_talk.walking and pose["viewpoint"] != stood[-1]
                 stood.append(pose["viewpoint"])
                 if left[0] == 0 and not cut:
-                    self_talk.break_off()
+                    self_talk.stop_current()
                     cut.append(None if crash else self_talk.hear(then))
 
         self_talk, stood = self.talk, [self.at]

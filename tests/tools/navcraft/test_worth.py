@@ -12,7 +12,7 @@ from navloom.tools.navcraft.relay_task import (
     _Belongs,
     can_hold,
     carry_grade,
-    plausibility,
+    grade_plausibility,
     room_grade,
     room_purpose,
     solo_task_quality,
@@ -35,7 +35,7 @@ from tests.tools.navcraft.worth_pairs import areas, halves
     ],
 )
 def test_what_a_person_asks_for(thing: str, asset: str, room: str) -> None:
-    assert plausibility(thing, asset, room).score >= SENSIBLE
+    assert grade_plausibility(thing, asset, room).score >= SENSIBLE
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_what_a_person_asks_for(thing: str, asset: str, room: str) -> None:
     ],
 )
 def test_what_nobody_asks_for(thing: str, asset: str, room: str) -> None:
-    assert plausibility(thing, asset, room).score < SENSIBLE
+    assert grade_plausibility(thing, asset, room).score < SENSIBLE
 
 
 def test_what_holds_a_thing() -> None:
@@ -73,12 +73,12 @@ def test_what_holds_a_thing() -> None:
 
 
 def test_a_particular_piece_is_only_for_what_is_named_for_it() -> None:
-    assert plausibility("milk", "fridge", "kitchen").on == 1 - 3 * 0.03
-    assert plausibility("book", "fridge", "kitchen") == (0.0, 1.0, 0.1, 0.0)
+    assert grade_plausibility("milk", "fridge", "kitchen").on == 1 - 3 * 0.03
+    assert grade_plausibility("book", "fridge", "kitchen") == (0.0, 1.0, 0.1, 0.0)
 
 
 def test_what_is_unknown_is_neither_praised_nor_blamed() -> None:
-    assert plausibility("gizmo", "table", "kitchen")[1:] == (0.5, 0.5, 0.5)
+    assert grade_plausibility("gizmo", "table", "kitchen")[1:] == (0.5, 0.5, 0.5)
     assert room_grade("book", "other") == 0.5
 
 
@@ -117,7 +117,7 @@ def test_the_worth_of_an_errand_of_a_demo_home() -> None:
     same = [i for i in scene.items if i.prompt_name == thing.prompt_name and i.kind == "object"]
     assert worth["objects"] == sum(each.region == target.id for each in same)
     assert worth["unambiguous"] is (worth["objects"] == worth["assets"] == 1)
-    assert worth["plausible"] == plausibility(thing.name, asset.name, end.label).score
+    assert worth["plausible"] == grade_plausibility(thing.name, asset.name, end.label).score
     assert worth["storeys"] >= 1
     assert worth["doors"] is None or worth["doors"] >= 1
 
@@ -166,13 +166,13 @@ def test_how_readily_a_thing_is_asked_for(thing: str, grade: float) -> None:
 
 
 def test_a_score_is_the_geometric_mean_of_three_grades() -> None:
-    found = plausibility("book", "couch", "bedroom")
+    found = grade_plausibility("book", "couch", "bedroom")
     assert (found.carry, found.room, found.on) == (1.0, 0.91, 0.47)
     assert found.score == pytest.approx((1.0 * 0.91 * 0.47) ** (1 / 3))
     # In a library a cabinet holds books as a bookshelf does, and in a hall as a cabinet.
-    assert plausibility("book", "cabinet", "library").on == 1.0
-    assert plausibility("book", "cabinet", "hallway").on == 0.5
-    assert plausibility("gizmo", "cabinet", "hallway").on == 0.5
+    assert grade_plausibility("book", "cabinet", "library").on == 1.0
+    assert grade_plausibility("book", "cabinet", "hallway").on == 0.5
+    assert grade_plausibility("gizmo", "cabinet", "hallway").on == 0.5
 
 
 def test_worth_counts_doors_and_namesakes_by_hand() -> None:

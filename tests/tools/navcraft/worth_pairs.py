@@ -29,7 +29,7 @@ from navloom.judges.preference_items import find_support
 from navloom.scenes.lexicon import room_types
 from navloom.scenes.scene import Scene
 from navloom.scenes.scene_uri import iter_scenes
-from navloom.tools.navcraft.relay_task import can_hold, plausibility, room_grade
+from navloom.tools.navcraft.relay_task import can_hold, grade_plausibility, room_grade
 
 WRITTEN_ON = frozenset(
     {
@@ -77,7 +77,7 @@ def true_pairs(scene: Scene) -> tuple[list[Pair], list[Pair]]:
     for region in (r for r in scene.regions if room_types(r.label)):
         holders = [each for each in scene.items_in(region.id, "asset") if can_hold(each.name)]
         for thing in scene.items_in(region.id, "object"):
-            if plausibility(thing.name, "table", region.label).carry < 0.5:
+            if grade_plausibility(thing.name, "table", region.label).carry < 0.5:
                 continue
             rooms.append((thing.name, region.label))
             if asset := find_support(thing, holders):
@@ -102,11 +102,11 @@ def areas(scenes: Iterable[Scene]) -> Areas:
     for scene in scenes:
         rooms, surfaces = true_pairs(scene)
         scores[0] += [room_grade(*pair) for pair in rooms]
-        scores[2] += [plausibility(*pair).score for pair in surfaces]
+        scores[2] += [grade_plausibility(*pair).score for pair in surfaces]
         for draw in range(_DRAWS):
             seed = f"{scene.uri}/{draw}"
             scores[1] += [room_grade(*pair) for pair in shuffled(rooms, seed)]
-            scores[3] += [plausibility(*pair).score for pair in shuffled(surfaces, seed)]
+            scores[3] += [grade_plausibility(*pair).score for pair in shuffled(surfaces, seed)]
     true, false = Counter(scores[2]), Counter(scores[3])
     ties = sum(n * false[score] for score, n in true.items()) / (true.total() * false.total())
     counts = len(scores[0]), len(scores[2])

@@ -18,7 +18,6 @@ from navloom.tools.navigation.step_options import (
     MoveOption,
     _apart,
     annotate_options,
-    bearing,
     caption_text,
     describe_option,
     direction_of,
@@ -26,6 +25,7 @@ from navloom.tools.navigation.step_options import (
     ordinal,
     read_remarks,
     render_options,
+    turn_text,
 )
 
 
@@ -175,7 +175,7 @@ def test_an_option_of_an_older_record_has_no_geometry_and_is_told_by_its_words()
     ],
 )
 def test_a_turn_in_whole_degrees(degrees: float, words: str) -> None:
-    assert bearing(math.radians(degrees)) == words
+    assert turn_text(math.radians(degrees)) == words
 
 
 @pytest.mark.parametrize(

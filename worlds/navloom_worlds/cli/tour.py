@@ -17,7 +17,7 @@ from navloom.models.redaction import print_err, print_out
 if TYPE_CHECKING:
     from navloom.scenes.scene import Scene
     from navloom_worlds.geometry.arrays import U8
-    from navloom_worlds.rendering.tour import Moment, Tour
+    from navloom_worlds.rendering.tour import Tour, TourMoment
 
 T = TypeVar("T")
 _FILM_RATE = 10
@@ -80,7 +80,7 @@ def _film(scene: Scene, path: Path, pace: str, as_json: bool) -> dict[str, Any]:
     return {"scene": scene.uri, "path": str(path), "frames": count, "seconds": seconds}
 
 
-def _second(moment: Moment) -> dict[str, Any]:
+def _second(moment: TourMoment) -> dict[str, Any]:
     return {
         "second": round(moment.second),
         "viewpoint": moment.pose.viewpoint,
@@ -105,7 +105,7 @@ def _frames(plan: Tour, rate: int, *, words: bool) -> Iterator[U8]:
         yield _said(pixels, moment) if words else pixels
 
 
-def _said(pixels: U8, moment: Moment) -> U8:
+def _said(pixels: U8, moment: TourMoment) -> U8:
     """Return a frame with second, room and viewpoint written in a band at its foot."""
     import numpy as np
     from PIL import Image, ImageDraw

@@ -18,7 +18,7 @@ from PIL import Image
 from navloom.scenes.scene import Scene
 from navloom_worlds.exporting.face_orientation import mesh_to_export, orient_faces
 from navloom_worlds.exporting.file_writer import write_files
-from navloom_worlds.exporting.glb_writer import GlbWriter, Primitive
+from navloom_worlds.exporting.glb_writer import GlbPrimitive, GlbWriter
 from navloom_worlds.geometry.arrays import F32, F64, I64, U8
 from navloom_worlds.geometry.mesh import SceneMesh
 from navloom_worlds.geometry.planar_uv import project_uv
@@ -212,10 +212,10 @@ def scene_glb(
     if z_up:
         vertices, normals = to_hm3d_frame(vertices), to_hm3d_frame(normals)
     names = unique_owner_names(scene)
-    owned: dict[int, list[Primitive]] = {}
+    owned: dict[int, list[GlbPrimitive]] = {}
     for group in corners.groups():
         surface, vertex = mesh.surfaces[group.look], group.vertex
-        part = Primitive(
+        part = GlbPrimitive(
             vertices[vertex],
             group.faces,
             looks.of(surface),

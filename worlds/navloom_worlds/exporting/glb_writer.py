@@ -24,7 +24,7 @@ _KINDS = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4"}
 
 
 @dataclass(frozen=True, eq=False)
-class Primitive:
+class GlbPrimitive:
     """Triangles of one material.
 
     Attributes:
@@ -88,7 +88,7 @@ class GlbWriter:
         """Add a material to the file; return the material's number."""
         return self._add("materials", fields)
 
-    def node(self, name: str, primitives: list[Primitive]) -> None:
+    def node(self, name: str, primitives: list[GlbPrimitive]) -> None:
         """Add a node to the scene, with the node's triangles."""
         made = [self._primitive(each) for each in primitives]
         mesh = self._add("meshes", {"name": name, "primitives": made})
@@ -134,7 +134,7 @@ class GlbWriter:
         fields = {"bufferView": view, "componentType": kind, "count": count, "type": _KINDS[width]}
         return self._add("accessors", {**fields, **more})
 
-    def _primitive(self, part: Primitive) -> dict[str, Any]:
+    def _primitive(self, part: GlbPrimitive) -> dict[str, Any]:
         # Bounds in single precision, otherwise readers find vertices out of bounds.
         at = np.asarray(part.positions, dtype="<f4")
         bounds = {"min": at.min(axis=0).tolist(), "max": at.max(axis=0).tolist()}

@@ -21,7 +21,7 @@ from navloom.scenes.scene import Scene
 from navloom_worlds.exporting.face_orientation import connected_parts, orient_faces
 from navloom_worlds.exporting.file_writer import write_files
 from navloom_worlds.exporting.glb_export import scene_glb, to_hm3d_frame
-from navloom_worlds.exporting.glb_writer import GlbWriter, Primitive
+from navloom_worlds.exporting.glb_writer import GlbPrimitive, GlbWriter
 from navloom_worlds.exporting.semantic_numbers import HEADER, face_numbers, semantic_lines
 from navloom_worlds.geometry.arrays import F32, I32, U8
 from navloom_worlds.geometry.mesh import SceneMesh, scene_mesh
@@ -129,7 +129,7 @@ def semantic_glb(
         picture, places = _palette(colours)
         rough["baseColorTexture"] = {"index": glb.image(picture, "image/png", sharp=True)}
         uv = places[number]
-    part = Primitive(
+    part = GlbPrimitive(
         to_hm3d_frame(positions) if z_up else positions,
         again.reshape(-1, 3),
         glb.material(pbrMetallicRoughness=rough, doubleSided=True),

@@ -22,7 +22,7 @@ _HUES = {"blue": 0.58, "green": 0.34, "red": 0.99, "brown": 0.07, "beige": 0.11}
 _PIXELS = 88
 
 
-class Canvas:
+class ImageCanvas:
     """Image to be painted; x runs from 0 to ``wide``, y from 0 (top) to 1.
 
     Args:
@@ -40,7 +40,7 @@ class Canvas:
         self.rgb = np.empty((rows, columns, 3), dtype=np.float32)
         self.rgb[:] = ground
 
-    def lay(self, mask: Mask, colour: RGB) -> None:
+    def blend_in(self, mask: Mask, colour: RGB) -> None:
         """Blend in a colour with ``mask`` as its opacity."""
         self.rgb += mask[:, :, None] * (np.asarray(colour, dtype=np.float32) - self.rgb)
 
@@ -52,12 +52,12 @@ class Canvas:
     def oval(self, x: float, y: float, rx: float, ry: float, colour: RGB) -> None:
         """Paint an ellipse around a point."""
         far = np.hypot((self.x - x) / rx, (self.y - y) / ry)
-        self.lay(self.inside((far - 1) * min(rx, ry)), colour)
+        self.blend_in(self.inside((far - 1) * min(rx, ry)), colour)
 
     def block(self, x0: float, y0: float, x1: float, y1: float, colour: RGB) -> None:
         """Paint an axis-aligned rectangle between two corners."""
         far = np.maximum(np.maximum(x0 - self.x, self.x - x1), np.maximum(y0 - self.y, self.y - y1))
-        self.lay(self.inside(far), colour)
+        self.blend_in(self.inside(far), colour)
 
     def stroke(self, a: Sequence[float], b: Sequence[float], thick: float, colour: RGB) -> None:
         """Paint a straight stroke with round ends."""
@@ -65,11 +65,11 @@ class Canvas:
         dx, dy = bx - ax, by - ay
         t = np.clip(((self.x - ax) * dx + (self.y - ay) * dy) / max(dx * dx + dy * dy, 1e-9), 0, 1)
         far = np.hypot(self.x - ax - t * dx, self.y - ay - t * dy)
-        self.lay(self.inside(far - thick / 2), colour)
+        self.blend_in(self.inside(far - thick / 2), colour)
 
     def below(self, line: Mask, colour: RGB) -> None:
         """Paint everything under a line y(x)."""
-        self.lay(self.inside(line - self.y), colour)
+        self.blend_in(self.inside(line - self.y), colour)
 
     def sweep(self, top: RGB, foot: RGB, y0: float = 0.0, y1: float = 1.0) -> None:
         """Paint a vertical gradient between two heights."""
@@ -115,7 +115,7 @@ class ColourScheme:
         return (r, g, b)
 
 
-Motif = Callable[[Canvas, ColourScheme, Random], None]
+Motif = Callable[[ImageCanvas, ColourScheme, Random], None]
 """A motif: a function that paints a whole canvas."""
 
 
@@ -131,12 +131,12 @@ def artwork(motif: Motif, tone: str, wide: float, number: int) -> TextureImage:
         number: the variant of the motif.
     """
     dice = Random(f"{motif.__name__} {tone} {number}")
-    canvas = Canvas(wide, (1, 1, 1))
+    canvas = ImageCanvas(wide, (1, 1, 1))
     motif(canvas, ColourScheme(tone, dice), dice)
     return canvas.picture(0.012, number)
 
 
-def _rows(c: Canvas, t: ColourScheme, text: str, x: float = 0.0) -> None:
+def _rows(c: ImageCanvas, t: ColourScheme, text: str, x: float = 0.0) -> None:
     """Paint rows of text: kind, numbers, and colours as six hex digits.
 
     ``g`` a gradient (``y0 y1 top foot``), ``b`` a block (``x0 y0 x1 y1``), ``o`` an oval (``x y rx
@@ -163,14 +163,14 @@ def _hex(word: str) -> RGB:
     return (r, g, b)
 
 
-def _ridge(c: Canvas, dice: Random, level: float, rough: float) -> Mask:
+def _ridge(c: ImageCanvas, dice: Random, level: float, rough: float) -> Mask:
     line: Mask = np.full_like(c.x, level)
     for k in range(1, 5):
         line += rough / k * np.sin(c.x * k * (2.3 + dice.random() * 3) + dice.random() * 7)
     return line
 
 
-def _mountains(c: Canvas, t: ColourScheme, d: Random) -> None:
+def _mountains(c: ImageCanvas, t: ColourScheme, d: Random) -> None:
     c.sweep(t.real((0.55, 0.72, 0.90)), t.real((0.95, 0.88, 0.80)), 0, 0.6)
     c.oval(c.wide * d.uniform(0.2, 0.8), 0.22, 0.07, 0.07, t.real((1, 0.95, 0.75)))
     for k, level in enumerate((0.42, 0.55, 0.68, 0.84)):
@@ -179,7 +179,7 @@ def _mountains(c: Canvas, t: ColourScheme, d: Random) -> None:
         c.below(_ridge(c, d, level, 0.04) - jag, t.real((dark * 0.75, dark * 0.9, dark * 0.95)))
 
 
-def _sea(c: Canvas, t: ColourScheme, d: Random) -> None:
+def _sea(c: ImageCanvas, t: ColourScheme, d: Random) -> None:
     _rows(c, t, "g 0 .52 73adeb e6edf2|g .5 1 1f669e 4d9eb3")
     for _ in range(14):
         y, x = d.uniform(0.54, 0.85), d.uniform(0, c.wide)
@@ -191,14 +191,14 @@ def _sea(c: Canvas, t: ColourScheme, d: Random) -> None:
     c.block(x - 0.1, 0.54, x + 0.14, 0.58, t.real((0.5, 0.2, 0.15)))
 
 
-def _sunset(c: Canvas, t: ColourScheme, d: Random) -> None:
+def _sunset(c: ImageCanvas, t: ColourScheme, d: Random) -> None:
     _rows(c, t, "g 0 .8 593373 fa9e40")
     c.oval(c.wide / 2, 0.58, 0.14, 0.14, t.real((1, 0.86, 0.5)))
     c.below(_ridge(c, d, 0.66, 0.03), t.real((0.45, 0.22, 0.25)))
     c.below(_ridge(c, d, 0.80, 0.04), t.real((0.2, 0.12, 0.16)))
 
 
-def _city(c: Canvas, t: ColourScheme, d: Random) -> None:
+def _city(c: ImageCanvas, t: ColourScheme, d: Random) -> None:
     night = d.random() < 0.4
     c.sweep(t(0.2 if night else 0.95, 0.4), t(0.35 if night else 0.8, 0.5))
     x = 0.0
@@ -212,7 +212,7 @@ def _city(c: Canvas, t: ColourScheme, d: Random) -> None:
         x += w + 0.01
 
 
-def _house(c: Canvas, t: ColourScheme, d: Random) -> None:
+def _house(c: ImageCanvas, t: ColourScheme, d: Random) -> None:
     _rows(c, t, "g 0 .7 99ccf2 e6f2fa")
     c.below(_ridge(c, d, 0.62, 0.05), t.real((0.45, 0.65, 0.3)))
     x, roof = c.wide * d.uniform(0.3, 0.55), t.real((0.66, 0.26, 0.2))
@@ -224,7 +224,7 @@ def _house(c: Canvas, t: ColourScheme, d: Random) -> None:
         _rows(c, t, "b -.01 .66 .01 .78 594026|o 0 .6 .06 .1 336b2e", d.uniform(0.01, c.wide))
 
 
-def _head(c: Canvas, t: ColourScheme, d: Random, x: float, size: float, low: float) -> None:
+def _head(c: ImageCanvas, t: ColourScheme, d: Random, x: float, size: float, low: float) -> None:
     face = t.real(d.choice([(0.94, 0.78, 0.66), (0.80, 0.58, 0.44), (0.48, 0.32, 0.24)]))
     hair = t.real(d.choice([(0.15, 0.10, 0.08), (0.45, 0.28, 0.14), (0.8, 0.65, 0.35), (0.6,) * 3]))
     if d.random() < 0.5:
@@ -239,19 +239,19 @@ def _head(c: Canvas, t: ColourScheme, d: Random, x: float, size: float, low: flo
     c.stroke((x - size * 0.2, y), (x + size * 0.2, y), 0.02, t.real((0.75, 0.3, 0.28)))
 
 
-def _portrait(c: Canvas, t: ColourScheme, d: Random) -> None:
+def _portrait(c: ImageCanvas, t: ColourScheme, d: Random) -> None:
     c.sweep(t(0.55, 0.35), t(0.35, 0.4))
     _head(c, t, d, c.wide / 2, min(0.26, c.wide * 0.3), 0.38)
 
 
-def _family(c: Canvas, t: ColourScheme, d: Random) -> None:
+def _family(c: ImageCanvas, t: ColourScheme, d: Random) -> None:
     _rows(c, t, "g 0 1 bfd9e6 739959")
     count = 3 if c.wide > 1 else 2
     for k in range(count):
         _head(c, t, d, c.wide * (k + 0.5) / count, min(0.17, c.wide * 0.16), d.uniform(0.38, 0.55))
 
 
-def _flowers(c: Canvas, t: ColourScheme, d: Random) -> None:
+def _flowers(c: ImageCanvas, t: ColourScheme, d: Random) -> None:
     c.sweep(t(0.88, 0.18), t(0.7, 0.3))
     c.block(0, 0.8, c.wide, 1, t(0.45, 0.4))
     x = c.wide / 2
@@ -266,7 +266,7 @@ def _flowers(c: Canvas, t: ColourScheme, d: Random) -> None:
     c.block(x - 0.06, 0.58, x + 0.06, 0.7, t(0.4, 0.6))
 
 
-def _fruit(c: Canvas, t: ColourScheme, d: Random) -> None:
+def _fruit(c: ImageCanvas, t: ColourScheme, d: Random) -> None:
     c.sweep(t(0.3, 0.4), t(0.5, 0.4))
     c.block(0, 0.68, c.wide, 1, t.real((0.5, 0.36, 0.22)))
     for _ in range(6):
@@ -277,14 +277,14 @@ def _fruit(c: Canvas, t: ColourScheme, d: Random) -> None:
         c.oval(x - r * 0.3, y - r * 0.35, r * 0.25, r * 0.2, t.real((1, 0.95, 0.85)))
 
 
-def _fields(c: Canvas, t: ColourScheme, d: Random) -> None:
+def _fields(c: ImageCanvas, t: ColourScheme, d: Random) -> None:
     c.sweep(t(0.6, 0.6), t(0.45, 0.6))
     half = d.uniform(0.35, 0.6)
     c.block(0.08, 0.08, c.wide - 0.08, half, t(d.uniform(0.6, 0.95), 0.75, far=0.5))
     c.block(0.08, half + 0.04, c.wide - 0.08, 0.92, t(d.uniform(0.2, 0.5), 0.7, far=-0.5))
 
 
-def _grid(c: Canvas, t: ColourScheme, d: Random) -> None:
+def _grid(c: ImageCanvas, t: ColourScheme, d: Random) -> None:
     c.sweep((0.95, 0.94, 0.9), (0.95, 0.94, 0.9))
     xs, ys = (sorted([0.0, e, *(d.uniform(0.1, 0.9) * e for _ in "abc")]) for e in (c.wide, 1.0))
     for (a, b), (e, f) in itertools.product(itertools.pairwise(xs), itertools.pairwise(ys)):
@@ -295,7 +295,7 @@ def _grid(c: Canvas, t: ColourScheme, d: Random) -> None:
         c.block(0, y - 0.014, c.wide, y + 0.014, (0.06, 0.06, 0.06))
 
 
-def _circles(c: Canvas, t: ColourScheme, d: Random) -> None:
+def _circles(c: ImageCanvas, t: ColourScheme, d: Random) -> None:
     c.sweep(t(0.93, 0.12), t(0.9, 0.18))
     for _ in range(11):
         x, y, r = d.uniform(0, c.wide), d.uniform(0, 1), d.uniform(0.05, 0.24)
@@ -303,7 +303,7 @@ def _circles(c: Canvas, t: ColourScheme, d: Random) -> None:
         c.oval(x, y, r * 0.55, r * 0.55, t(d.uniform(0.3, 0.95), 0.7))
 
 
-def _waves(c: Canvas, t: ColourScheme, d: Random) -> None:
+def _waves(c: ImageCanvas, t: ColourScheme, d: Random) -> None:
     c.sweep(t(0.9, 0.3), t(0.9, 0.3))
     bend, phase = d.uniform(3, 7), d.random() * 6
     for k in range(9):
@@ -311,7 +311,7 @@ def _waves(c: Canvas, t: ColourScheme, d: Random) -> None:
         c.below(line, t(0.35 + 0.6 * ((k * 5) % 9) / 9, 0.65))
 
 
-def _arches(c: Canvas, t: ColourScheme, d: Random) -> None:
+def _arches(c: ImageCanvas, t: ColourScheme, d: Random) -> None:
     ground = t(0.95, 0.1)
     c.sweep(ground, ground)
     x, y = c.wide * d.uniform(0.35, 0.65), d.uniform(0.75, 1)
@@ -321,7 +321,7 @@ def _arches(c: Canvas, t: ColourScheme, d: Random) -> None:
     c.oval(c.wide * d.uniform(0.2, 0.8), 0.2, 0.09, 0.09, t(0.75, 0.75))
 
 
-def _cat(c: Canvas, t: ColourScheme, d: Random) -> None:
+def _cat(c: ImageCanvas, t: ColourScheme, d: Random) -> None:
     c.sweep(t(0.92, 0.3), t(0.8, 0.4))
     f = d.choice(["262426", "bf8040", "99999e"])
     ears = f"s -.1 .38 -.13 .24 .08 {f}|s .1 .38 .13 .24 .08 {f}|o 0 .42 .17 .15 {f}"
@@ -330,7 +330,7 @@ def _cat(c: Canvas, t: ColourScheme, d: Random) -> None:
     _rows(c, t, f"{body}|{ears}|{eyes}|o 0 .47 .02 .015 d98080", c.wide / 2)
 
 
-def _poster(c: Canvas, t: ColourScheme, d: Random) -> None:
+def _poster(c: ImageCanvas, t: ColourScheme, d: Random) -> None:
     c.sweep(t(0.9, 0.5), t(0.55, 0.65))
     radius, ink = d.uniform(0.2, 0.3) * min(1, c.wide), t(0.12, 0.4)
     c.oval(c.wide / 2, 0.42, radius, radius, t(0.95, 0.6, far=1))
@@ -339,14 +339,14 @@ def _poster(c: Canvas, t: ColourScheme, d: Random) -> None:
     c.stroke((c.wide * 0.3, 0.6), (c.wide * 0.7, 0.25), 0.05, ink)
 
 
-def _map(c: Canvas, t: ColourScheme, d: Random) -> None:
+def _map(c: ImageCanvas, t: ColourScheme, d: Random) -> None:
     _rows(c, t, "g 0 1 b3d1e0 a8cce0")
     rise = np.zeros_like(c.x)
     for k in range(1, 6):
         a, b = d.uniform(2, 4) * k, d.uniform(2, 4) * k
         rise += np.sin(c.x * a + d.random() * 7) * np.cos(c.y * b + d.random() * 7) / k
-    c.lay(c.inside((0.25 - rise) * 0.1), t.real((0.82, 0.78, 0.58)))
-    c.lay(c.inside((0.8 - rise) * 0.1), t.real((0.55, 0.65, 0.38)))
+    c.blend_in(c.inside((0.25 - rise) * 0.1), t.real((0.82, 0.78, 0.58)))
+    c.blend_in(c.inside((0.8 - rise) * 0.1), t.real((0.55, 0.65, 0.38)))
 
 
 PHOTOS: tuple[Motif, ...] = (_portrait, _family, _family, _sea, _mountains, _cat, _house, _sunset)
@@ -358,7 +358,7 @@ PAINTINGS: tuple[Motif, ...] = (
 MOTIFS: tuple[Motif, ...] = (*PAINTINGS, _cat, _family, _poster, _map)
 
 
-def _dial(c: Canvas, _t: ColourScheme, d: Random) -> None:
+def _dial(c: ImageCanvas, _t: ColourScheme, d: Random) -> None:
     dark = d.random() < 0.25
     ink = (0.92, 0.92, 0.9) if dark else (0.08, 0.08, 0.09)
     ground = (0.12, 0.12, 0.14) if dark else (0.95, 0.94, 0.90)
@@ -373,7 +373,7 @@ def _dial(c: Canvas, _t: ColourScheme, d: Random) -> None:
         c.stroke((0.5 + x * near, 0.5 - y * near), (0.5 + x * far, 0.5 - y * far), thick, ink)
 
 
-def _dartboard(c: Canvas, _t: ColourScheme, _d: Random) -> None:
+def _dartboard(c: ImageCanvas, _t: ColourScheme, _d: Random) -> None:
     angle = np.arctan2(c.y - 0.5, c.x - 0.5) / (2 * math.pi) * 20
     far = np.hypot(c.x - 0.5, c.y - 0.5) * 2
     odd = (np.floor(angle + 0.5) % 2 == 0).astype(np.float32)
@@ -384,13 +384,13 @@ def _dartboard(c: Canvas, _t: ColourScheme, _d: Random) -> None:
         *((near, near + 0.06, red, green) for near in (0.72, 0.42)),
     ):
         band = ((far >= near) & (far < wide)).astype(np.float32)
-        c.lay(band * odd, dark)
-        c.lay(band * (1 - odd), light)
+        c.blend_in(band * odd, dark)
+        c.blend_in(band * (1 - odd), light)
     c.oval(0.5, 0.5, 0.05, 0.05, green)
     c.oval(0.5, 0.5, 0.022, 0.022, red)
 
 
-def _world(c: Canvas, t: ColourScheme, _d: Random) -> None:
+def _world(c: ImageCanvas, t: ColourScheme, _d: Random) -> None:
     lands = (
         ".16 .26 .10 .13|.22 .40 .04 .08|.29 .62 .05 .17|.50 .25 .06 .09|.53 .50 .07 .18|"
         ".66 .26 .16 .12|.72 .42 .04 .08|.86 .68 .06 .08|.80 .30 .08 .12"
@@ -399,7 +399,7 @@ def _world(c: Canvas, t: ColourScheme, _d: Random) -> None:
     _rows(c, t, f"g 0 1 4d8ccc 3873b8|{ground}|b 0 0 1 .06 f2f5f7|b 0 .93 1 1 f2f5f7")
 
 
-def _calendar(c: Canvas, t: ColourScheme, d: Random) -> None:
+def _calendar(c: ImageCanvas, t: ColourScheme, d: Random) -> None:
     _mountains(c, t, d)
     _rows(c, t, "b 0 .5 1 1 f5f5f0|b .3 .53 .7 .56 b32626")
     for row, column in itertools.product(range(5), range(7)):
@@ -408,7 +408,7 @@ def _calendar(c: Canvas, t: ColourScheme, d: Random) -> None:
         c.block(x, y, x + c.wide * 0.07, y + 0.035, ink)
 
 
-def _flag(c: Canvas, t: ColourScheme, d: Random) -> None:
+def _flag(c: ImageCanvas, t: ColourScheme, d: Random) -> None:
     first, last, white = t(0.75, 0.8), t(0.55, 0.85, far=1), (0.95, 0.95, 0.95)
     c.sweep(first, first)
     for x0, y0, x1, y1, colour in d.choice(
@@ -421,7 +421,7 @@ def _flag(c: Canvas, t: ColourScheme, d: Random) -> None:
         c.block(x0 * c.wide, y0, x1 * c.wide, y1, colour)
 
 
-def _text(c: Canvas, t: ColourScheme, d: Random) -> None:
+def _text(c: ImageCanvas, t: ColourScheme, d: Random) -> None:
     _rows(c, t, "g 0 1 f7f5ed f7f5ed|b .12 .07 .6 .11 26262e")
     for k in range(21):
         end = d.uniform(0.6, 0.88) if d.random() < 0.25 else 0.88
@@ -429,7 +429,7 @@ def _text(c: Canvas, t: ColourScheme, d: Random) -> None:
         c.block(c.wide * 0.12, y, c.wide * end, y + 0.012, (0.45, 0.45, 0.48))
 
 
-def _newspaper(c: Canvas, t: ColourScheme, _d: Random) -> None:
+def _newspaper(c: ImageCanvas, t: ColourScheme, _d: Random) -> None:
     _rows(c, t, "g 0 1 e6e3d9 e6e3d9|b .08 .05 .92 .13 1f1f24|b .06 .16 .94 .165 333333")
     _rows(c, t, "b .07 .2 .6 .5 737375|b .07 .38 .6 .5 4d4d4f")
     for column, low in ((0, 0.54), (1, 0.54), (2, 0.2)):
@@ -438,7 +438,7 @@ def _newspaper(c: Canvas, t: ColourScheme, _d: Random) -> None:
             c.block(x, y, x + c.wide * 0.25, y + 0.013, (0.5, 0.5, 0.51))
 
 
-def _music(c: Canvas, t: ColourScheme, d: Random) -> None:
+def _music(c: ImageCanvas, t: ColourScheme, d: Random) -> None:
     _rows(c, t, "g 0 1 f7f5eb f7f5eb")
     for stave in range(6):
         y = 0.1 + 0.15 * stave
@@ -451,7 +451,7 @@ def _music(c: Canvas, t: ColourScheme, d: Random) -> None:
             c.block(x + 0.008, dot - 0.05, x + 0.013, dot, (0.05, 0.05, 0.05))
 
 
-def _desktop(c: Canvas, t: ColourScheme, d: Random) -> None:
+def _desktop(c: ImageCanvas, t: ColourScheme, d: Random) -> None:
     _rows(c, t, "g 0 1 264d9e 73a8e0|b 0 .93 1 1 1f242e|b .2 .12 .85 .85 f7f7f7")
     _rows(c, t, "b .2 .12 .85 .18 bfc7d1")
     for k in range(12):
@@ -461,14 +461,14 @@ def _desktop(c: Canvas, t: ColourScheme, d: Random) -> None:
         c.block(c.wide * 0.05, 0.1 + k * 0.17, c.wide * 0.12, 0.2 + k * 0.17, t(0.85, 0.7))
 
 
-def _film(c: Canvas, t: ColourScheme, _d: Random) -> None:
+def _film(c: ImageCanvas, t: ColourScheme, _d: Random) -> None:
     _rows(c, t, "g 0 1 5999f2 d9d9cc")
     c.oval(c.wide * 0.72, 0.25, 0.11, 0.11, (1.0, 0.95, 0.6))
     c.below(0.6 + 0.1 * np.sin(c.x * 5) + 0.05 * np.sin(c.x * 13), (0.2, 0.5, 0.25))
     c.below(0.82 + 0.04 * np.sin(c.x * 3 + 1), (0.45, 0.7, 0.3))
 
 
-def _cover(c: Canvas, t: ColourScheme, d: Random) -> None:
+def _cover(c: ImageCanvas, t: ColourScheme, d: Random) -> None:
     ground, ink = t(d.uniform(0.45, 0.85), 0.7), (0.96, 0.95, 0.9)
     c.sweep(ground, ground)
     c.oval(c.wide / 2, 0.58, c.wide * 0.3, 0.22, t(0.9, 0.5, far=1))
@@ -524,7 +524,7 @@ def rug_weave(rgb: RGB, pattern: str, wide: float, number: int) -> TextureImage:
 @lru_cache(maxsize=128)
 def _woven(rgb: RGB, pattern: str, wide: float, number: int) -> TextureImage:
     dice = Random(f"{rgb} {number}")
-    c = Canvas(wide, rgb, 96)
+    c = ImageCanvas(wide, rgb, 96)
     hue, strong, light = colorsys.rgb_to_hsv(*rgb)
     dark = colorsys.hsv_to_rgb(hue, min(1, strong + 0.1), light * 0.55)
     pale = colorsys.hsv_to_rgb(hue, strong * 0.45, min(1.0, light * 0.6 + 0.42))
@@ -541,17 +541,17 @@ def _woven(rgb: RGB, pattern: str, wide: float, number: int) -> TextureImage:
     return c.picture(0.02, number)
 
 
-def _insets(c: Canvas, *rims: tuple[float, RGB]) -> None:
+def _insets(c: ImageCanvas, *rims: tuple[float, RGB]) -> None:
     for by, colour in rims:
         c.block(by, by, c.wide - by, 1 - by, colour)
 
 
-def _diamond(c: Canvas, x: float, y: float, w: float, h: float, colour: RGB) -> None:
+def _diamond(c: ImageCanvas, x: float, y: float, w: float, h: float, colour: RGB) -> None:
     far = (np.abs(c.x - x) / w + np.abs(c.y - y) / h - 1) * min(w, h)
-    c.lay(c.inside(far.astype(np.float32)), colour)
+    c.blend_in(c.inside(far.astype(np.float32)), colour)
 
 
-def _persian(c: Canvas, d: Random, tones: Sequence[RGB]) -> None:
+def _persian(c: ImageCanvas, d: Random, tones: Sequence[RGB]) -> None:
     rgb, dark, pale, other = tones
     _insets(c, (0, dark), (0.03, pale), (0.05, other), (0.14, dark), (0.16, rgb))
     dots = [(float(x), y) for x in np.arange(0.1, c.wide, 0.11) for y in (0.095, 0.905)]
@@ -566,7 +566,7 @@ def _persian(c: Canvas, d: Random, tones: Sequence[RGB]) -> None:
         _diamond(c, c.wide / 2, 0.5, size * c.wide * 0.8, size, colour)
 
 
-def _bands(c: Canvas, d: Random, tones: Sequence[RGB]) -> None:
+def _bands(c: ImageCanvas, d: Random, tones: Sequence[RGB]) -> None:
     x = 0.0
     while x < c.wide:
         w = d.uniform(0.04, 0.14)
@@ -574,13 +574,13 @@ def _bands(c: Canvas, d: Random, tones: Sequence[RGB]) -> None:
         x += w
 
 
-def _border(c: Canvas, d: Random, tones: Sequence[RGB]) -> None:
+def _border(c: ImageCanvas, d: Random, tones: Sequence[RGB]) -> None:
     rgb, dark, pale, other = tones
     rims = (d.choice((dark, pale, other)), rgb, d.choice((dark, pale)), rgb)
     _insets(c, *zip((0, 0.08, 0.11, 0.125), rims, strict=True))
 
 
-def _diamonds(c: Canvas, _d: Random, tones: Sequence[RGB]) -> None:
+def _diamonds(c: ImageCanvas, _d: Random, tones: Sequence[RGB]) -> None:
     rgb, dark, pale, other = tones
     _insets(c, (0, dark), (0.06, rgb))
     for row, x in itertools.product(range(3), np.linspace(0.2, c.wide - 0.2, round(4 * c.wide))):

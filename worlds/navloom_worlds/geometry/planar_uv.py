@@ -17,7 +17,7 @@ def project_uv(corners: F32, normal: F32) -> F32:
     Returns:
         (n, 3, 2) coordinates of each corner.
     """
-    across, down = tangents(normal)
+    across, down = plane_tangents(normal)
     return np.stack(
         [
             np.einsum("nki,ni->nk", corners.astype(np.float64), across),
@@ -27,7 +27,7 @@ def project_uv(corners: F32, normal: F32) -> F32:
     ).astype(np.float32)
 
 
-def tangents(normal: F32) -> tuple[F32, F32]:
+def plane_tangents(normal: F32) -> tuple[F32, F32]:
     """Return two unit vectors in each plane: across, horizontal, and down (+z if it is level).
 
     Args:

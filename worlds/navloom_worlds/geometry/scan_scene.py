@@ -73,7 +73,7 @@ _BODY = 0.2
 
 
 @dataclass(frozen=True, eq=False)
-class Crossing:
+class RoomPassage:
     """Passage between two rooms, found where their places touch.
 
     Attributes:
@@ -159,7 +159,7 @@ def _spread(field: WalkableField, known: I32) -> I32:
     return np.where(np.isfinite(far), known[np.maximum(source, 0)], -1).astype(np.int32)
 
 
-def find_crossings(field: WalkableField, region: I32) -> list[Crossing]:
+def find_crossings(field: WalkableField, region: I32) -> list[RoomPassage]:
     """Return all passages between regions of the field's main part, the widest of a pair first."""
     main = field.part == 0
     rows, sides = np.nonzero((field.beside[:, :2] >= 0) & main[:, None])
@@ -187,7 +187,7 @@ def _runs(points: F64) -> list[NDArray[np.intp]]:
     return [np.flatnonzero(label == each) for each in range(count)]
 
 
-def _crossing(a: int, b: int, points: F64) -> Crossing:
+def _crossing(a: int, b: int, points: F64) -> RoomPassage:
     flat = points[:, :2]
     centre = flat.mean(axis=0)
     _, _, ways = np.linalg.svd(flat - centre, full_matrices=False)
@@ -196,7 +196,7 @@ def _crossing(a: int, b: int, points: F64) -> Crossing:
     spot = (first + last) / 2
     middle = int(((flat - spot) ** 2).sum(axis=1).argmin())
     x, z, y = points[middle]
-    return Crossing(
+    return RoomPassage(
         a,
         b,
         (round(float(x), 3), round(float(y), 3), round(float(z), 3)),
@@ -206,7 +206,7 @@ def _crossing(a: int, b: int, points: F64) -> Crossing:
 
 
 def make_links(
-    ways: Sequence[Crossing], regions: Mapping[int, Region], doors: Sequence[Box]
+    ways: Sequence[RoomPassage], regions: Mapping[int, Region], doors: Sequence[Box]
 ) -> tuple[Link, ...]:
     """Return links for crossings: doors where a door is in it, stairs where heights differ.
 
@@ -237,7 +237,7 @@ def make_links(
     return tuple(links)
 
 
-def _door_in(way: Crossing, doors: Sequence[Box]) -> Box | None:
+def _door_in(way: RoomPassage, doors: Sequence[Box]) -> Box | None:
     """Return the door whose box is in a crossing, or is at one side of it and would fill it."""
     x, y, z = way.point
     for door in doors:

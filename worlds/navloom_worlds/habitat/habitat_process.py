@@ -158,7 +158,7 @@ class HabitatProcess:
         """Send a request; return the answer, and the bytes of its image.
 
         Args:
-            do: a method of ``Worker``.
+            do: a method of ``HabitatWorker``.
             given: its arguments.
 
         Raises:

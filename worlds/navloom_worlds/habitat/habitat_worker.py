@@ -45,7 +45,7 @@ class WorkerError(Exception):
         self.kind = kind
 
 
-class Worker:
+class HabitatWorker:
     """State of a habitat process: open scene, its sensors, and the bodies' navmeshes by file."""
 
     def __init__(self) -> None:
@@ -312,7 +312,7 @@ def main() -> None:
         image = None
         try:
             if worker is None:
-                worker = Worker()
+                worker = HabitatWorker()
             name = asked.pop("do")
             if name not in _DOES:
                 raise WorkerError("ask", f"nobody knows how to {name}")

@@ -333,7 +333,7 @@ class Furnishing:
     clutter: Clutter
 
 
-def furnish(
+def furnish_home(
     plan: Floorplan, dice: Rng, *, style: str | None = None, clutter: Clutter | None = None
 ) -> Furnishing:
     """Furnish a home.
@@ -583,7 +583,7 @@ def _stand(room: RoomState, entry: ItemSpec) -> PlacedItem | None:
 
 
 def _stand_on(room: RoomState, entry: ItemSpec) -> PlacedItem | None:
-    for holder in room.all_of(entry.to):
+    for holder in room.items_named(entry.to):
         if not any(thing.on is holder and thing.entry.name == entry.name for thing in room.placed):
             thing = put_on_holder(room, entry, holder)
             if thing is not None:

@@ -43,7 +43,7 @@ from navloom_worlds.homes.floorplan import (
     Spot,
     StairFlight,
 )
-from navloom_worlds.homes.furnisher import Furnishing, furnish
+from navloom_worlds.homes.furnisher import Furnishing, furnish_home
 from navloom_worlds.homes.home_names import OWN, VERSION, HomeSpec, home_name
 from navloom_worlds.homes.plan_generator import plan_home
 from navloom_worlds.homes.rectilinear import covers_rect, to_rect
@@ -353,7 +353,9 @@ def make_home(seed: int, spec: HomeSpec | None = None) -> Scene:
         dice = Rng("home", VERSION, seed, drawn)
         if tried == 0:
             plan = plan_home(dice.split("plan"), wish)
-        inside = furnish(plan, dice.split("furnish", tried), style=wish.style, clutter=wish.clutter)
+        inside = furnish_home(
+            plan, dice.split("furnish", tried), style=wish.style, clutter=wish.clutter
+        )
         again = plan.retries, drawn * _FURNISHINGS + tried
         try:
             return build_scene(

@@ -227,7 +227,7 @@ def _floor(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
 
 def _beside(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
     """Place an item to the left or right of its anchor, backs in line; return it, or None."""
-    for anchor in room.all_of(entry.to):
+    for anchor in room.items_named(entry.to):
         for u in room.dice.shuffled((-1, 1)):
             gap = entry.gap or 20
             across = u * (anchor.size[0] // 2 + gap + size[0] // 2)
@@ -240,7 +240,7 @@ def _beside(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
 
 def _front(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
     """Place an item in front of its anchor, with the same orientation; return it, or None."""
-    for anchor in room.all_of(entry.to):
+    for anchor in room.items_named(entry.to):
         if any(thing.entry.name == entry.name and thing.anchor is anchor for thing in room.placed):
             continue
         away = anchor.size[2] // 2 + entry.gap + size[2] // 2
@@ -252,7 +252,7 @@ def _front(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
 
 def _facing(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
     """Place an item against the wall that its anchor faces; return it, or None."""
-    for anchor in room.all_of(entry.to):
+    for anchor in room.items_named(entry.to):
         x, z = anchor.place(0, -anchor.size[2] // 2)
         opposite = []
         for i, side in enumerate(room.ground.sides):
@@ -270,7 +270,7 @@ def _facing(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
 
 def _askance(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
     """Place an item at a wall to the side of its anchor, slightly ahead; return it, or None."""
-    for anchor in room.all_of(entry.to):
+    for anchor in room.items_named(entry.to):
         x, z = anchor.place(0, -_ASIDE)
         beside = [
             (abs(side.at - z), i, x) if side.along_x else (abs(side.at - x), i, z)
@@ -286,7 +286,7 @@ def _askance(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
 
 def _at(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
     """Place a seat in front of a desk, facing it, slightly pulled out; return it, or None."""
-    for anchor in room.all_of(entry.to):
+    for anchor in room.items_named(entry.to):
         if not any(thing.anchor is anchor and thing.entry.seat for thing in room.placed):
             thing = _drawn_up(room, entry, size, anchor, 0, 0)
             if thing is not None:
@@ -296,7 +296,7 @@ def _at(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
 
 def _around(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
     """Place a seat at the next free position at a table, long sides first; return it, or None."""
-    for anchor in room.all_of(entry.to):
+    for anchor in room.items_named(entry.to):
         if anchor.entry.seat:
             continue  # seats go beside a sofa, not around it
         wide, deep = anchor.size[0], anchor.size[2]

@@ -25,7 +25,7 @@ _NOT_ON_RUGS = frozenset(
 
 def _hung(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
     """Hang an item above its anchor, or anywhere if ``otherwise`` is set; return it, or None."""
-    for anchor in room.all_of(entry.to):
+    for anchor in room.items_named(entry.to):
         if not any(thing.anchor is anchor and thing.hung for thing in room.placed):
             wide = anchor.size[0] if entry.match else size[0]
             thing = _above(room, entry, (wide, *size[1:]), anchor)
@@ -110,7 +110,7 @@ def _ceiling(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
     """Hang an item over a table, else over the middle of the floor; return it, or None."""
     x0, z0, x1, z1 = room.ground.bounds
     bottom = room.ground.ceiling - size[1]
-    spots = [(thing.x, thing.z) for thing in room.all_of(entry.to)]
+    spots = [(thing.x, thing.z) for thing in room.items_named(entry.to)]
     spots.append(rect_centre(room.ground.bounds))
     spots += [(room.dice.whole(x0, x1), room.dice.whole(z0, z1)) for _ in range(4)]
     half, deep = size[0] // 2, size[2] // 2
@@ -143,7 +143,7 @@ def _curtain(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
 
 def _under(room: RoomState, entry: ItemSpec, size: Size) -> PlacedItem | None:
     """Lay a rug under its anchor, else in the middle of the room if ``otherwise`` allows it."""
-    for anchor in room.all_of(entry.to):
+    for anchor in room.items_named(entry.to):
         if any(thing.anchor is anchor and thing.entry.shape == "rug" for thing in room.placed):
             continue
         # It shows on the side where people sit or step out of bed.

@@ -246,6 +246,6 @@ class RoomState:
         self.placed.append(thing)
         self.by_name.setdefault(thing.entry.name, []).append(thing)
 
-    def all_of(self, names: Iterable[str]) -> list[PlacedItem]:
+    def items_named(self, names: Iterable[str]) -> list[PlacedItem]:
         """Return the room's items with the given names, in the order of the names."""
         return [thing for name in names for thing in self.by_name.get(name, ())]

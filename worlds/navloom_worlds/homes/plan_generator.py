@@ -52,7 +52,7 @@ from navloom_worlds.homes.room_groups import RoomGroup, draw_groups
 from navloom_worlds.homes.room_layout import StoreyCell, lay_out
 from navloom_worlds.homes.room_programme import (
     KINDS,
-    Programme,
+    RoomProgramme,
     StoreyRooms,
     draw_extent,
     draw_programme,
@@ -476,7 +476,7 @@ def _said(spec: HomeSpec) -> str:
 class _Site:
     """State of a home being planned: shared dimensions and the storeys so far."""
 
-    programme: Programme
+    programme: RoomProgramme
     rise: int
     outer: int
     front: float
@@ -486,7 +486,7 @@ class _Site:
     storeys: list[StoreyDraft] = field(default_factory=list)
 
 
-def _drawn(dice: Rng, programme: Programme) -> Floorplan | None:
+def _drawn(dice: Rng, programme: RoomProgramme) -> Floorplan | None:
     site = _Site(
         programme,
         rise=dice.whole(9, 12) * 50 + 2000 + _SLAB,

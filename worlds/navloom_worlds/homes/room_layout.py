@@ -74,7 +74,7 @@ def set_front_distance(frame: SpineFrame, slots: Sequence[BaySlot], front: float
         slot.far = abs(along - front)
 
 
-def group_assignments(
+def assign_room_groups(
     dice: Rng, slots: Sequence[BaySlot], units: Sequence[RoomGroup], front: float
 ) -> Iterator[list[list[RoomGroup]]]:
     """Yield assignments of the groups to the slots, the best first."""
@@ -273,7 +273,7 @@ def lay_out(
     standing = _standing(frame, fixed, slots)
     if standing is None:
         return None
-    for n, dealt in enumerate(group_assignments(dice, slots, units, front)):
+    for n, dealt in enumerate(assign_room_groups(dice, slots, units, front)):
         if n == _DEALS:
             break
         cells = list(standing)

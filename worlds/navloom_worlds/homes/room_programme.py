@@ -84,7 +84,7 @@ class HomeExtent:
 
 
 @dataclass(frozen=True)
-class Programme:
+class RoomProgramme:
     """Room programme of a home, storey by storey."""
 
     storeys: tuple[StoreyRooms, ...]
@@ -123,7 +123,7 @@ def draw_extent(dice: Rng, spec: HomeSpec) -> HomeExtent:
     return HomeExtent(rooms, floors, min(high, max(low * 1.08, rooms * dice.between(9.0, 17.0))))
 
 
-def draw_programme(dice: Rng, extent: HomeExtent, shape: HallShape) -> Programme:
+def draw_programme(dice: Rng, extent: HomeExtent, shape: HallShape) -> RoomProgramme:
     """Return the sampled rooms of a home, by storey, for its size and hall shape."""
     rooms, floors = extent.rooms, extent.floors
     halls = [int(shape != "open")] + [1] * (floors - 1)
@@ -132,7 +132,7 @@ def draw_programme(dice: Rng, extent: HomeExtent, shape: HallShape) -> Programme
     elevator = floors > 1 and rooms >= 12 and dice.chance(0.2)
     spare = rooms - sum(halls) - (floors - 1) - floors * elevator
     kinds = _kinds(dice, spare, rooms)
-    return Programme(_storeys(dice, kinds, floors, extent.area, halls), elevator, shape)
+    return RoomProgramme(_storeys(dice, kinds, floors, extent.area, halls), elevator, shape)
 
 
 def _possible(spec: HomeSpec) -> None:

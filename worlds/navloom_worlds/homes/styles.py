@@ -31,7 +31,7 @@ class MaterialLook(BaseModel):
     """Maximum number of combinations in one home."""
 
 
-class Style(BaseModel):
+class InteriorStyle(BaseModel):
     """Interior style: materials that replace the common ones, and item frequencies."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -49,7 +49,7 @@ class Styles(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     common: dict[str, MaterialLook]
-    styles: dict[str, Style] = Field(min_length=1)
+    styles: dict[str, InteriorStyle] = Field(min_length=1)
 
     @model_validator(mode="after")
     def _holds_together(self) -> Styles:

@@ -118,7 +118,7 @@ def home_figures(scene: Scene, *, tasks: int = 10, seed: int = 0) -> HomeFigures
             for name in names:
                 holding[name, kind] += 1 / len(fitting)
     widths = tuple(link.width for link in scene.links if link.kind == "door" and link.width)
-    return HomeFigures(scene.uri, spreads, types, holding, body_shares(scene), widths)
+    return HomeFigures(scene.uri, spreads, types, holding, body_pair_shares(scene), widths)
 
 
 def box_area(room: Region) -> float | None:
@@ -151,7 +151,7 @@ def _on_boxes(scene: Scene) -> Scene:
     return scene.replace(viewpoints=viewpoints, edges=edges)
 
 
-def body_shares(scene: Scene) -> dict[str, float]:
+def body_pair_shares(scene: Scene) -> dict[str, float]:
     """Return for each of CapNav's bodies the share of ordered room pairs that it can travel."""
     rooms = len(scene.regions)
     if rooms < 2:

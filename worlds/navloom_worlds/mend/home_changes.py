@@ -90,7 +90,7 @@ _FIXED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class HomeChange:
     """One change of a home.
 
     Attributes:
@@ -125,35 +125,35 @@ class Change:
         return said | {key: value for key, value in more.items() if value is not None}
 
 
-def opening_change(scene: Scene, link: int, costs: ChangeCosts) -> Change:
+def opening_change(scene: Scene, link: int, costs: ChangeCosts) -> HomeChange:
     """Create the change that leaves a door open."""
     verb = "unlock the door" if scene.links[link].door == "locked" else "leave the door open"
-    return Change("open", costs.open, f"{verb} {_between(scene, link)}", link)
+    return HomeChange("open", costs.open, f"{verb} {_between(scene, link)}", link)
 
 
-def removal_change(scene: Scene, item: str, costs: ChangeCosts) -> Change:
+def removal_change(scene: Scene, item: str, costs: ChangeCosts) -> HomeChange:
     """Create the change that removes an item."""
     thing = scene.item_by_id[item]
     price = costs.remove + costs.remove_kilogram * (thing.mass or 0.0)
     if _FIXED.search(thing.name.casefold()) is not None:
         price += costs.remove_fixed
     words = f"take away the {thing.name} {item} in {thing.region}"
-    return Change("remove", price, words, item=item)
+    return HomeChange("remove", price, words, item=item)
 
 
-def sliding_change(scene: Scene, link: int, costs: ChangeCosts) -> Change:
+def sliding_change(scene: Scene, link: int, costs: ChangeCosts) -> HomeChange:
     """Create the change that replaces a door by a sliding door."""
-    return Change("slide", costs.slide, f"hang a sliding door {_between(scene, link)}", link)
+    return HomeChange("slide", costs.slide, f"hang a sliding door {_between(scene, link)}", link)
 
 
-def sill_change(scene: Scene, link: int, costs: ChangeCosts) -> Change:
+def sill_change(scene: Scene, link: int, costs: ChangeCosts) -> HomeChange:
     """Create the change that removes a sill."""
     high = scene.links[link].threshold or 0.0
     words = f"take away the sill of {high * 100:.1f} cm {_between(scene, link)}"
-    return Change("level", costs.level, words, link)
+    return HomeChange("level", costs.level, words, link)
 
 
-def ramp_change(scene: Scene, link: int, costs: ChangeCosts) -> Change:
+def ramp_change(scene: Scene, link: int, costs: ChangeCosts) -> HomeChange:
     """Create the change that lays a ramp over a step.
 
     Raises:
@@ -162,21 +162,21 @@ def ramp_change(scene: Scene, link: int, costs: ChangeCosts) -> Change:
     ramp = plan_ramp(scene, scene.links[link])
     words = f"lay a ramp of 1:{ramp.slope} over the step of {ramp.rise * 100:.0f} cm"
     price = costs.ramp + costs.ramp_metre * ramp.rise
-    return Change("ramp", price, f"{words} {_between(scene, link)}", link)
+    return HomeChange("ramp", price, f"{words} {_between(scene, link)}", link)
 
 
-def widening_change(scene: Scene, link: int, width: float, costs: ChangeCosts) -> Change:
+def widening_change(scene: Scene, link: int, width: float, costs: ChangeCosts) -> HomeChange:
     """Create the change that widens a doorway."""
     now = scene.links[link].width or 0.0
     words = f"widen the way {_between(scene, link)} from {now:.2f} to {width:.2f} m"
     price = costs.widen + costs.widen_metre * max(0.0, width - now)
-    return Change("widen", price, words, link, width=round(width, 3))
+    return HomeChange("widen", price, words, link, width=round(width, 3))
 
 
-def lift_change(ends: tuple[str, str], at: Point2, costs: ChangeCosts) -> Change:
+def lift_change(ends: tuple[str, str], at: Point2, costs: ChangeCosts) -> HomeChange:
     """Create the change that builds a lift."""
     words = f"build a lift of {LIFT[0]:.1f} by {LIFT[1]:.1f} m from {ends[0]} up to {ends[1]}"
-    return Change("lift", costs.lift, words, ends=ends, at=at)
+    return HomeChange("lift", costs.lift, words, ends=ends, at=at)
 
 
 def _between(scene: Scene, link: int) -> str:
@@ -188,9 +188,9 @@ def _between(scene: Scene, link: int) -> str:
     return f"between {here.a} and {here.b}{more}"
 
 
-def merge_changes(changes: Sequence[Change]) -> tuple[Change, ...]:
+def merge_changes(changes: Sequence[HomeChange]) -> tuple[HomeChange, ...]:
     """Return each change once, in the order of application; of several widenings the widest."""
-    best: dict[tuple[object, ...], Change] = {}
+    best: dict[tuple[object, ...], HomeChange] = {}
     for each in changes:
         known = best.get(each.what)
         if known is None or (each.width or 0.0) > (known.width or 0.0):
@@ -199,12 +199,12 @@ def merge_changes(changes: Sequence[Change]) -> tuple[Change, ...]:
     return tuple(sorted(best.values(), key=lambda c: (order[c.kind], c.words)))
 
 
-def total_cost(changes: Sequence[Change]) -> float:
+def total_cost(changes: Sequence[HomeChange]) -> float:
     """Return the total cost of changes."""
     return math.fsum(each.cost for each in changes)
 
 
-def apply_changes(scene: Scene, changes: Sequence[Change]) -> Scene:
+def apply_changes(scene: Scene, changes: Sequence[HomeChange]) -> Scene:
     """Return a scene with changes, its viewpoints not recomputed; used to drive bodies.
 
     Raises:
@@ -213,7 +213,7 @@ def apply_changes(scene: Scene, changes: Sequence[Change]) -> Scene:
     return reduce(_made, merge_changes(changes), scene)
 
 
-def _made(scene: Scene, change: Change) -> Scene:
+def _made(scene: Scene, change: HomeChange) -> Scene:
     if change.item is not None:
         # The item may have been removed with its holder.
         there = change.item in scene.item_by_id
@@ -234,7 +234,7 @@ def _made(scene: Scene, change: Change) -> Scene:
     return widen_doorway(scene, link, change.width or 0.0)
 
 
-def mended_copy(scene: Scene, changes: Sequence[Change], name: str) -> Scene:
+def mended_copy(scene: Scene, changes: Sequence[HomeChange], name: str) -> Scene:
     """Return a copy of a scene with changes, new viewpoints and edges, and its own id.
 
     Raises:

@@ -23,7 +23,7 @@ from navloom.scenes.plan_style import Ink, TextLayout
 from navloom.scenes.plan_svg import SvgNode, SvgPen, arrow_head, draw_floor
 from navloom.scenes.scene import Box, Link, Scene
 from navloom_worlds.mend.building_changes import plan_ramp
-from navloom_worlds.mend.home_changes import Change, apply_changes, mended_copy, total_cost
+from navloom_worlds.mend.home_changes import HomeChange, apply_changes, mended_copy, total_cost
 from navloom_worlds.mend.mend_search import Mend
 from navloom_worlds.mend.route_drive import RouteDrive
 
@@ -53,7 +53,7 @@ class MendSite:
     """
 
     numbers: tuple[int, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[HomeChange, ...]
     floor: int
     x: float
     z: float
@@ -142,7 +142,7 @@ def _ends(scene: Scene, found: Mend, drive: RouteDrive | None) -> Iterator[PlanM
         yield PlanMark("goal", goal.floor, goal.center[0], goal.center[2])
 
 
-def change_sites(scene: Scene, changes: Sequence[Change]) -> list[MendSite]:
+def change_sites(scene: Scene, changes: Sequence[HomeChange]) -> list[MendSite]:
     """Return the places of changes, one for all changes of a link; a lift has two."""
     found: dict[tuple[int, float, float], MendSite] = {}
     for number, change in enumerate(changes, start=1):
@@ -155,7 +155,7 @@ def change_sites(scene: Scene, changes: Sequence[Change]) -> list[MendSite]:
     return list(found.values())
 
 
-def _where(scene: Scene, change: Change) -> Iterator[tuple[int, float, float, float]]:
+def _where(scene: Scene, change: HomeChange) -> Iterator[tuple[int, float, float, float]]:
     if change.item is not None:
         item = scene.item_by_id[change.item]
         region = scene.region_by_id[str(item.region)]
@@ -209,7 +209,7 @@ def _measured(link: Link, pen: SvgPen) -> Iterator[SvgNode]:
     yield pen.words(TextLayout(f"{link.width * 100:.0f} cm", 7.5, False), at, _INK)
 
 
-def _said(scene: Scene, change: Change) -> tuple[str, str]:
+def _said(scene: Scene, change: HomeChange) -> tuple[str, str]:
     """Describe a change by a phrase for before and one for after."""
     if change.item is not None:
         return change.item, "taken away"

@@ -34,8 +34,8 @@ from navloom_worlds.geometry.semantic_ids import door_owner, owner_name
 from navloom_worlds.mend.blocking_items import blocked_steps, cheapest_removals
 from navloom_worlds.mend.building_changes import LIFT, items_on_area, max_door_width, plan_ramp
 from navloom_worlds.mend.home_changes import (
-    Change,
     ChangeCosts,
+    HomeChange,
     apply_changes,
     lift_change,
     merge_changes,
@@ -54,7 +54,7 @@ WIDER = 0.05
 """Step in metres between the widths that are tried for a doorway."""
 _MOST_PRUNED = 14
 _CHEAPER_EPS = 1e-6
-_Kept = tuple[tuple[Change, ...], RouteDrive]
+_Kept = tuple[tuple[HomeChange, ...], RouteDrive]
 
 
 @dataclass
@@ -75,7 +75,7 @@ class MendReducer:
     costs: ChangeCosts
     tried: int = 0
 
-    def made(self, changes: tuple[Change, ...], after: RouteDrive) -> _Kept:
+    def made(self, changes: tuple[HomeChange, ...], after: RouteDrive) -> _Kept:
         """Return cheaper changes that suffice, and the drive that proves them.
 
         Args:
@@ -88,7 +88,7 @@ class MendReducer:
                 changes, after = self._instead(changes, after, change, change.link)
         return changes, after
 
-    def _drive(self, changes: Sequence[Change]) -> RouteDrive | None:
+    def _drive(self, changes: Sequence[HomeChange]) -> RouteDrive | None:
         self.tried += 1
         try:
             found = drive_route(apply_changes(self.scene, changes), self.body, *self.ends)
@@ -96,7 +96,7 @@ class MendReducer:
             return None
         return found if found.arrived else None
 
-    def _pruned(self, changes: tuple[Change, ...], after: RouteDrive) -> _Kept:
+    def _pruned(self, changes: tuple[HomeChange, ...], after: RouteDrive) -> _Kept:
         """Return the changes without unnecessary ones, found by bisection, and their drive."""
         waiting = [sorted(changes, key=lambda each: -each.cost)]
         while waiting and self.tried < _MOST_PRUNED:
@@ -111,7 +111,7 @@ class MendReducer:
         return changes, after
 
     def _instead(
-        self, changes: tuple[Change, ...], after: RouteDrive, change: Change, link: int
+        self, changes: tuple[HomeChange, ...], after: RouteDrive, change: HomeChange, link: int
     ) -> _Kept:
         """Replace a change of a link by the cheapest that suffices."""
         rest = tuple(each for each in changes if each is not change)
@@ -134,7 +134,7 @@ class MendReducer:
                 high, changes, after = middle, merge_changes((*rest, slim)), found
         return changes, after
 
-    def _others(self, link: int) -> list[Change]:
+    def _others(self, link: int) -> list[HomeChange]:
         """Return all other possible changes of a link, the cheapest first."""
         here = self.scene.links[link]
         found = []
@@ -162,7 +162,7 @@ _MOST_SITES = 3
 _LAST = ("bathroom", "toilet", "bedroom", "nursery", "kids room")
 """Room kinds in which a lift is undesirable."""
 _UNWANTED = 5_000.0
-Site = tuple[Change, tuple[Change, ...], float]
+Site = tuple[HomeChange, tuple[HomeChange, ...], float]
 
 
 def lift_sites(scene: Scene, body: Embodiment, costs: ChangeCosts) -> tuple[Site, ...]:
@@ -266,7 +266,7 @@ _EPS = 1e-9
 
 def required_changes(
     scene: Scene, link: int, body: Embodiment, costs: ChangeCosts
-) -> tuple[Change, ...] | None:
+) -> tuple[HomeChange, ...] | None:
     """Return the changes after which a link's own data no longer stop a body.
 
     Args:
@@ -294,7 +294,7 @@ def required_changes(
         return None
 
 
-def _needed(home: Scene, link: int, body: Embodiment, costs: ChangeCosts) -> Iterator[Change]:
+def _needed(home: Scene, link: int, body: Embodiment, costs: ChangeCosts) -> Iterator[HomeChange]:
     here = home.links[link]
     if here.door == "locked" or (here.door in ("ajar", "closed") and not body.doors):
         yield opening_change(home, link, costs)
@@ -340,7 +340,7 @@ class Mend:
     body: str
     start: str
     goal: str
-    changes: tuple[Change, ...]
+    changes: tuple[HomeChange, ...]
     before: RouteDrive
     after: RouteDrive | None
     path: tuple[str, ...] = ()
@@ -407,7 +407,7 @@ def find_mend(
 
 def _plans(
     scene: Scene, body: Embodiment, start: str, goal: str, costs: ChangeCosts
-) -> Iterator[tuple[tuple[str, ...], tuple[Change, ...]]]:
+) -> Iterator[tuple[tuple[str, ...], tuple[HomeChange, ...]]]:
     """Yield paths over regions with their required changes, the cheapest first."""
     graph = scene_cached(
         scene,
@@ -426,7 +426,7 @@ def _needs_graph(scene: Scene, body: Embodiment, costs: ChangeCosts) -> nx.Graph
     """Build the graph of regions, with the required changes and cost of each connection."""
     graph: nx.Graph[str] = nx.Graph()
     graph.add_nodes_from(region.id for region in scene.regions)
-    ways: list[tuple[str, str, tuple[Change, ...]]] = []
+    ways: list[tuple[str, str, tuple[HomeChange, ...]]] = []
     for number, link in enumerate(scene.links):
         needs = required_changes(scene, number, body, costs)
         if needs is not None:
@@ -448,9 +448,9 @@ def _proven(
     body: Embodiment,
     ends: tuple[str, str],
     path: Sequence[str],
-    needed: tuple[Change, ...],
+    needed: tuple[HomeChange, ...],
     costs: ChangeCosts,
-) -> tuple[tuple[tuple[Change, ...], RouteDrive] | None, int, str]:
+) -> tuple[tuple[tuple[HomeChange, ...], RouteDrive] | None, int, str]:
     """Drive and add changes for contacts until the body passes; return result, tries and reason."""
     asked = _MendQuestion(scene, body, ends, tuple(path), costs)
     changes, why = asked.ahead(needed), ""
@@ -482,7 +482,7 @@ class _MendQuestion:
     path: tuple[str, ...]
     costs: ChangeCosts
 
-    def ahead(self, needed: tuple[Change, ...]) -> tuple[Change, ...]:
+    def ahead(self, needed: tuple[HomeChange, ...]) -> tuple[HomeChange, ...]:
         """Return the links' changes, plus removals of items that block the first plan."""
         try:
             changed = apply_changes(self.scene, needed)
@@ -495,7 +495,7 @@ class _MendQuestion:
             [*needed, *(removal_change(self.scene, each, self.costs) for each in there)]
         )
 
-    def bare(self, changes: Sequence[Change]) -> Scene:
+    def bare(self, changes: Sequence[HomeChange]) -> Scene:
         """Return the changed home without items, cached per building."""
         built = tuple(each for each in changes if each.kind != "remove")
 
@@ -504,7 +504,9 @@ class _MendQuestion:
 
         return scene_cached(self.scene, f"mend:bare:{[each.record() for each in built]}", made)
 
-    def _blockers(self, changed: Scene, changes: Sequence[Change], tried: int) -> tuple[str, ...]:
+    def _blockers(
+        self, changed: Scene, changes: Sequence[HomeChange], tried: int
+    ) -> tuple[str, ...]:
         # The ends are free in the original home: no bed is removed to reach its own place.
         now = body_field(self.scene, self.body)
         first, last = (roomiest_point(self.scene, now, region) for region in self.ends)
@@ -516,8 +518,8 @@ class _MendQuestion:
         return cheapest_removals(changed, bare, self.body, (first, last), self.costs, tried)
 
     def learned(
-        self, changed: Scene, changes: Sequence[Change], found: RouteDrive, tried: int
-    ) -> Iterator[Change]:
+        self, changed: Scene, changes: Sequence[HomeChange], found: RouteDrive, tried: int
+    ) -> Iterator[HomeChange]:
         """Yield changes that may help a body that did not arrive: wider doorways, removals."""
         closed = blocked_steps(self.bare(changes), self.body, self.path)
         if closed:
@@ -543,7 +545,7 @@ class _MendQuestion:
             if near and near[0][0] < _NEAR:
                 yield from self._wider(changed, [near[0][1:]])
 
-    def _wider(self, changed: Scene, steps: Sequence[tuple[str, str]]) -> Iterator[Change]:
+    def _wider(self, changed: Scene, steps: Sequence[tuple[str, str]]) -> Iterator[HomeChange]:
         """Yield slight widenings of the doorways of some steps, as far as their walls allow."""
         for number, link in enumerate(changed.links[: len(self.scene.links)]):
             if link.width is None or not any({link.a, link.b} == {a, b} for a, b in steps):

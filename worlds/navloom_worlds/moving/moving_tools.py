@@ -77,7 +77,7 @@ def moving_tools(
         return place or list(point or ())
 
     def look() -> dict[str, Any]:
-        return surroundings.look(simulator, agent)
+        return surroundings.look_around(simulator, agent)
 
     def candidates() -> dict[str, Any]:
         return surroundings.candidates(simulator, agent)

@@ -69,7 +69,7 @@ def observation_of(simulator: Simulator, agent: str) -> Observation:
     return seen[agent]
 
 
-def look(simulator: Simulator, agent: str = "robot") -> dict[str, Any]:
+def look_around(simulator: Simulator, agent: str = "robot") -> dict[str, Any]:
     """Describe an agent's pose, what it sees in words, and its last contacts.
 
     Args:

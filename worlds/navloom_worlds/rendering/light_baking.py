@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom_worlds.geometry.arrays import F32, I32, I64, Bools
-from navloom_worlds.geometry.planar_uv import tangents
+from navloom_worlds.geometry.planar_uv import plane_tangents
 from navloom_worlds.geometry.ray_casting import RayCaster
 from navloom_worlds.geometry.semantic_ids import CEILING, FLOOR
 from navloom_worlds.rendering.facets import Facets
@@ -224,7 +224,7 @@ def _turned(caster: RayCaster, layout: ChartLayout) -> F32:
     rank[order] = np.arange(len(order)) - np.repeat(np.cumsum(size) - size, size)
     asked = np.flatnonzero(rank % np.maximum(size // _ASKED, 1)[layout.group] == 0)
     group, where = layout.group[asked], layout.where[asked]
-    across, down = tangents(layout.normal[asked])
+    across, down = plane_tangents(layout.normal[asked])
     for sign in (1, -1):
         normal = layout.normal[asked] * np.float32(sign)
         near = np.zeros(len(normal), dtype=np.float32)
@@ -242,7 +242,7 @@ def _turned(caster: RayCaster, layout: ChartLayout) -> F32:
 
 def _gathered(layout: ChartLayout, caster: RayCaster, normal: F32) -> GatheredLight:
     count = len(normal)
-    across, down = tangents(normal)
+    across, down = plane_tangents(normal)
     start = layout.where + normal * np.float32(_OFF_M)
     local = _directions()
     which = _patterns(layout)

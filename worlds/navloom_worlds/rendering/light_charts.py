@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from navloom_worlds.geometry.arrays import F32, F64, I32, I64, Bools
-from navloom_worlds.geometry.planar_uv import tangents
+from navloom_worlds.geometry.planar_uv import plane_tangents
 from navloom_worlds.geometry.semantic_ids import CEILING, FLOOR, GROUND
 from navloom_worlds.rendering.facets import Facets
 
@@ -111,7 +111,7 @@ def _planes(facets: Facets) -> tuple[I32, I32, F32]:
     pieces = _pieces(facets, plane)
     if pieces.any():
         plane, first = _numbered(np.column_stack([plane, pieces]).astype(np.int64))
-    across, down = tangents(facets.normal[first])
+    across, down = plane_tangents(facets.normal[first])
     flat = np.stack(
         [
             np.einsum("nki,ni->nk", corners, across[plane].astype(np.float64)),

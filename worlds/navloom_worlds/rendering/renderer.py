@@ -250,7 +250,7 @@ class Renderer:
         pixels[at] = (seen.astype(np.uint16) * 7 + pixels[at]) // 8
 
 
-class PictureCaster(Protocol):
+class ImageCaster(Protocol):
     """Protocol of an object that casts an image's rays."""
 
     def cast_picture(self, origins: F32, directions: F32, wide: int) -> RayHits:
@@ -262,7 +262,7 @@ class Renderable(Protocol):
     """Protocol of a mesh that can be rendered, with or without bodies in the scene."""
 
     @property
-    def caster(self) -> PictureCaster:
+    def caster(self) -> ImageCaster:
         """Ray caster of the mesh."""
         ...
 

@@ -12,7 +12,7 @@ A rig is a tuple of sensors. It is given by name (``RIGS``), where ``+`` combine
     equirect        the whole sphere in one image, the heading in its middle
     lidar           16 beams of 360 rays
 
-or as the path of a JSON or YAML file, which holds a list of :class:`SensorEntry` entries.
+or as the path of a JSON or YAML file, which holds a list of :class:`SensorFileEntry` entries.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class Sensor:
 Rig = tuple[Sensor, ...]
 
 
-class SensorEntry(BaseModel):
+class SensorFileEntry(BaseModel):
     """Sensor as a file describes it: angles in degrees, the rest as :class:`Sensor`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -179,7 +179,7 @@ class SensorEntry(BaseModel):
         )
 
 
-_FILE = TypeAdapter(Annotated[list[SensorEntry], Field(min_length=1, max_length=200)])
+_FILE = TypeAdapter(Annotated[list[SensorFileEntry], Field(min_length=1, max_length=200)])
 _PICTURES: tuple[Modality, ...] = ("rgb", "depth", "ids")
 
 

@@ -35,7 +35,7 @@ _OPEN_M = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class TourMoment:
     """Moment of a tour.
 
     Attributes:
@@ -76,7 +76,7 @@ class Tour:
         """Duration in seconds."""
         return sum(leg.seconds for leg in self._legs)
 
-    def moments(self, rate: float) -> Iterator[Moment]:
+    def moments(self, rate: float) -> Iterator[TourMoment]:
         """Yield the tour's moments at a rate per second, the first at 0 s.
 
         Args:
@@ -89,12 +89,12 @@ class Tour:
                 count += 1
             begin += leg.seconds
 
-    def _at(self, leg: _TourLeg, since: float, second: float) -> Moment:
+    def _at(self, leg: _TourLeg, since: float, second: float) -> TourMoment:
         part = since / leg.seconds
         a, b = leg.before, leg.after
         x, y, z = (p + (q - p) * part for p, q in zip(a.position, b.position, strict=True))
         pose = Pose((x, y, z), wrap_angle(a.heading + leg.turn * part), 0.0, a.viewpoint)
-        return Moment(second, pose, self.scene.viewpoint_by_id[a.viewpoint or ""].region)
+        return TourMoment(second, pose, self.scene.viewpoint_by_id[a.viewpoint or ""].region)
 
 
 def plan_tour(scene: Scene) -> Tour:

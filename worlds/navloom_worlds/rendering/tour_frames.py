@@ -8,13 +8,13 @@ from navloom.sim.scene_images import EYE_M
 from navloom_worlds.geometry.arrays import U8
 from navloom_worlds.rendering.camera import Camera
 from navloom_worlds.rendering.embedded import scene_renderer
-from navloom_worlds.rendering.tour import Moment, Tour
+from navloom_worlds.rendering.tour import Tour, TourMoment
 
 FILM_SIZE = (640, 480)
 """Pixels wide and high."""
 
 
-def render_tour(tour: Tour, rate: int) -> Iterator[tuple[Moment, U8]]:
+def render_tour(tour: Tour, rate: int) -> Iterator[tuple[TourMoment, U8]]:
     """Yield the moments of a tour and their images.
 
     Args:

@@ -287,7 +287,7 @@ _EPS = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
+class Encounter:
     """Encounter of two robots in one place at one time.
 
     Attributes:
@@ -330,7 +330,7 @@ def find_interference(
     first: Sequence[RobotStop],
     second: Sequence[RobotStop],
     bodies: tuple[Embodiment | None, Embodiment | None] = (None, None),
-) -> list[Meeting]:
+) -> list[Encounter]:
     """Return the places that two timed routes use at the same time.
 
     Args:
@@ -362,13 +362,15 @@ def _together(kind: Kind, a: _Presence, b: _Presence) -> bool:
     return shared > _EPS
 
 
-def _meeting(scene: Scene, place: _Place, a: _Presence, b: _Presence, gap: float | None) -> Meeting:
+def _meeting(
+    scene: Scene, place: _Place, a: _Presence, b: _Presence, gap: float | None
+) -> Encounter:
     kind, where, link = place
     width = scene.links[link].width if link >= 0 else None
     how: Manner = "following" if a.toward == b.toward else "head-on"
     if a.toward is None or b.toward is None:
         how = "standing"
-    return Meeting(
+    return Encounter(
         kind=kind,
         where=where,
         from_s=max(a.spell[0], b.spell[0]),
@@ -454,7 +456,7 @@ class Reserved(BaseModel):
 
 
 @dataclass(frozen=True, eq=False)
-class RelayLibrary:
+class RelayToolAnswers:
     """Answers of the tools for one task; every method raises ``NavloomError`` for a wrong name.
 
     Attributes:
@@ -596,7 +598,7 @@ def library_tools(
         bodies: robot_1's and robot_2's; None passes everywhere at 1 m/s.
         constrain: enumerate region ids, asset names, robots and bodies in the argument schemas.
     """
-    kept = RelayLibrary(task, strict, wish or RelaySpec(), bodies)
+    kept = RelayToolAnswers(task, strict, wish or RelaySpec(), bodies)
     regions = [region.id for region in task.scene.regions] if constrain else None
     assets = [*dict.fromkeys(name for _, name in task.transfers)] if constrain else None
     place = name_field("A region, or a thing as 'desk in Study_4'.", None)

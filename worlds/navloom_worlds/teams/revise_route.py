@@ -41,7 +41,7 @@ Edge = tuple[int, int]
 _ALWAYS: tuple[Spell, ...] = ((-math.inf, math.inf),)
 
 
-class WindowSearch:
+class TimeWindowSearch:
     """Search over one graph.
 
     Attributes:
@@ -258,7 +258,7 @@ def revise_route(
     things = _Things(scene, robot.graph(scene), start, goal)
     shut = {thing for name in closed for thing in things.of(name)}
     taken = things.spells(reserved)
-    search = WindowSearch(things.neighbours(robot), things.left_to(goal), robot.speed)
+    search = TimeWindowSearch(things.neighbours(robot), things.left_to(goal), robot.speed)
     ends = things.row(start), things.row(goal)
     until = next((b for a, b in taken.get(ends[0], ()) if a < depart_s < b), None)
     if until is not None:

@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from navloom.errors import NavloomError
 from navloom.evals.call_log import conversation_of
-from navloom.evals.navcraft.relay_map import frames_of, spans_of, timed_spots
+from navloom.evals.navcraft.relay_map import positive_spans, sort_frames, timed_spots
 from navloom.evals.navcraft.task_results import record_of, result_of
 from navloom.evals.progress import Summary
 from navloom.evals.report.blocks import (
@@ -258,7 +258,7 @@ def team_map(scene: Scene, plan: TeamPlan) -> SceneMap:
                 for thing in plan.ways
             ),
         ),
-        frames=frames_of(_events(scene, plan, table, things)),
+        frames=sort_frames(_events(scene, plan, table, things)),
     )
 
 
@@ -326,7 +326,7 @@ def _robot_spans(
         ]
         done = each.ends
     spans.append((done, table.makespan_s, "is done" if spans else "has nothing to do", "idle"))
-    return spans_of(*spans)
+    return positive_spans(*spans)
 
 
 def _thing_spans(scene: Scene, table: Timetable, thing: str) -> tuple[Span, ...]:
@@ -341,7 +341,7 @@ def _thing_spans(scene: Scene, table: Timetable, thing: str) -> tuple[Span, ...]
     if spans:
         begin, end, _, kind = spans[0]
         spans[0] = begin, end, f"lies in {to_words(where or '')}", kind
-    return spans_of(*spans)
+    return positive_spans(*spans)
 
 
 def _events(

@@ -10,7 +10,7 @@ from navloom.errors import SceneError, UsageError
 from navloom.evals.navcraft.request import SURVEY, SceneSurvey, read_survey
 from navloom.evals.navcraft.run import SynthPlan, survey_scenes
 from navloom.evals.run_kinds import RESULT_TOKENS, CallBounds, Note, max_reply_tokens
-from navloom.evals.session import Job, Sample, make_id
+from navloom.evals.session import Job, Sample, attempt_id
 from navloom.scenes.bodies import resolve_body
 from navloom.scenes.scene_uri import get_scene, load_scene
 from navloom_worlds.teams import team_planner
@@ -54,7 +54,7 @@ def plan(request: TeamRequest, run: Path | None, note: Note) -> SynthPlan:
     names, samples = sorted(found.scenes), []
     for k in range(request.n):
         scene, attempt = names[k % len(names)], k // len(names)
-        samples.append(Sample.of(request.seed, make_id(scene, attempt), scene, attempt))
+        samples.append(Sample.of(request.seed, attempt_id(scene, attempt), scene, attempt))
     return SynthPlan(
         request=request,
         samples=samples,

@@ -21,13 +21,13 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import RunError, SceneError, UsageError
-from navloom.evals.progress import Display, NoDisplay, Tally
+from navloom.evals.progress import ProgressDisplay, SilentDisplay, Tally
 from navloom.evals.report.blocks import Bars, Segment
 from navloom.evals.report.formatting import NOTHING, Table, format_number, percent
 from navloom.evals.report.intervals import MetricEstimate, estimate_metrics, record_matrix
 from navloom.evals.report.report_files import save_study
 from navloom.evals.run_folder import package_version
-from navloom.evals.session import make_id
+from navloom.evals.session import attempt_id
 from navloom.evals.study import check_study_folder
 from navloom.files import JsonlFile, LineFormat, make_folder, open_file, read_by_id, write_run_file
 from navloom.scenes.bodies import get_body
@@ -225,7 +225,7 @@ class TeamStudy:
         )
 
 
-def study_teams(asked: TeamStudy, out: Path, display: Display | None = None) -> list[Table]:
+def study_teams(asked: TeamStudy, out: Path, display: ProgressDisplay | None = None) -> list[Table]:
     """Measure every attempt, and return a table for each regime.
 
     Args:
@@ -243,7 +243,7 @@ def study_teams(asked: TeamStudy, out: Path, display: Display | None = None) -> 
     """
     check_study_folder(out)
     make_folder(out)
-    display = display or NoDisplay()
+    display = display or SilentDisplay()
     form, uris = LineFormat(_claimed(asked, out)), list_scenes(asked.spec)[: asked.homes]
     with JsonlFile(out / LINES, form=form) as lines:
         left_out = _measure_all(asked, uris, lines, display)
@@ -265,14 +265,14 @@ def study_teams(asked: TeamStudy, out: Path, display: Display | None = None) -> 
 
 
 def _measure_all(
-    asked: TeamStudy, uris: Sequence[str], lines: JsonlFile, display: Display
+    asked: TeamStudy, uris: Sequence[str], lines: JsonlFile, display: ProgressDisplay
 ) -> list[str]:
     """Write the missing lines; return the homes left out, with the reasons."""
     tally, left_out = Tally(), []
     display.start(len(uris) * asked.n, len(lines.ids))
     try:
         for uri in uris:
-            names = [make_id(uri, attempt) for attempt in range(asked.n)]
+            names = [attempt_id(uri, attempt) for attempt in range(asked.n)]
             if lines.ids.issuperset(names):
                 continue
             try:

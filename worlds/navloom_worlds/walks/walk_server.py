@@ -441,7 +441,7 @@ def _number(said: str | None, most: float) -> float | None:
 
 
 def _body_of(plan: EvalPlan) -> Embodiment:
-    return plan.request.embodiment if plan.request.embodied else DEFAULT_BODY
+    return plan.request.embodiment if plan.request.uses_body else DEFAULT_BODY
 
 
 async def _left(live: LiveWalk) -> None:

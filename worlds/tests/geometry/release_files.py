@@ -16,7 +16,7 @@ from scipy.spatial import KDTree
 
 from navloom.scenes.formats.mp3d_house import ROOM_LABELS
 from navloom.scenes.scene import Box, Scene
-from navloom_worlds.exporting.glb_writer import GlbWriter, Primitive
+from navloom_worlds.exporting.glb_writer import GlbPrimitive, GlbWriter
 from navloom_worlds.exporting.hm3d_files import linear_colours, to_hm3d_frame
 from navloom_worlds.exporting.semantic_numbers import SemanticLine, face_numbers, semantic_lines
 from navloom_worlds.geometry.mesh import SceneMesh, scene_mesh
@@ -65,7 +65,7 @@ def painted(
     points = mesh.vertices[mesh.faces].reshape(-1, 3) * np.float32(scale)
     faces = np.arange(len(points)).reshape(-1, 3)
     at = points if y_up else to_hm3d_frame(points)
-    glb.node("chunk000", [Primitive(at, faces, look, uv.reshape(-1, 2).astype(np.float32))])
+    glb.node("chunk000", [GlbPrimitive(at, faces, look, uv.reshape(-1, 2).astype(np.float32))])
     return glb.done()
 
 
@@ -111,7 +111,7 @@ def roughened(scene: Scene, seed: int = 0) -> bytes:
     corners = to_hm3d_frame(points[faces].reshape(-1, 3).astype(np.float32))
     each = np.arange(len(corners)).reshape(-1, 3)
     linear = linear_colours(colours.repeat(3, axis=0))
-    glb.node("scan", [Primitive(corners, each, look, colours=linear)])
+    glb.node("scan", [GlbPrimitive(corners, each, look, colours=linear)])
     return glb.done()
 
 

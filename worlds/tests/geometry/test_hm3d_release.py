@@ -24,7 +24,7 @@ from navloom.scenes.region_annotation import apply_room_types
 from navloom.scenes.scene import Link, Scene
 from navloom.scenes.scene_uri import list_scenes, load_scene
 from navloom_worlds.exporting.face_orientation import orient_faces
-from navloom_worlds.exporting.glb_writer import GlbWriter, Primitive
+from navloom_worlds.exporting.glb_writer import GlbPrimitive, GlbWriter
 from navloom_worlds.exporting.hm3d_files import save_hm3d
 from navloom_worlds.exporting.semantic_numbers import semantic_lines
 from navloom_worlds.geometry.mesh import has_geometry, scene_mesh
@@ -264,7 +264,7 @@ def test_nowhere_to_stand_and_too_many_regions_are_said(home: Path, tmp_path: Pa
     look = made.material(pbrMetallicRoughness={})
     at = np.array([[0, 0, 0], [4, 0, 0], [0, 0, 2]], dtype=np.float32)
     white = np.full((3, 4), 65_535, dtype=np.uint16)
-    made.node("a", [Primitive(at, np.array([[0, 1, 2]]), look, colours=white)])
+    made.node("a", [GlbPrimitive(at, np.array([[0, 1, 2]]), look, colours=white)])
     glb.write_bytes(made.done())
     text.write_text('HM3D Semantic Annotations\n1,FFFFFF,"wall",0\n', encoding="utf-8")
     with pytest.raises(SceneError, match="there is no place in it where a person can stand"):
@@ -318,7 +318,7 @@ def test_looks_of_another_place_are_refused(home: Path, tmp_path: Path) -> None:
     made = GlbWriter("far")
     look = made.material(pbrMetallicRoughness={})
     at = np.array([[40, 0, 0], [44, 0, 0], [40, 0, 2]], dtype=np.float32)
-    made.node("a", [Primitive(at, np.array([[0, 1, 2]]), look)])
+    made.node("a", [GlbPrimitive(at, np.array([[0, 1, 2]]), look)])
     (there / "demo-flat.glb").write_bytes(made.done())
     with pytest.raises(SceneError, match="100% of its triangles lie off those of the"):
         scene_mesh(load_scene(f"hm3d:{there}"))

@@ -12,7 +12,7 @@ from navloom.errors import SceneError
 from navloom.scenes import load_scene
 from navloom.scenes.lexicon import classify, is_surface
 from navloom.scenes.scene import Item
-from navloom.tools.navcraft.relay_task import can_hold, plausibility, room_grade
+from navloom.tools.navcraft.relay_task import can_hold, grade_plausibility, room_grade
 from navloom_worlds.furniture import item_parts
 from navloom_worlds.geometry import scene_mesh
 from navloom_worlds.geometry.semantic_ids import item_owner
@@ -114,7 +114,9 @@ def test_what_stands_on_what_is_what_people_would_put_there() -> None:
             for key in set(entry.rooms) & set(asset.rooms):
                 if asset.kind == "asset" and key in words:
                     pairs += 1
-                    odd += plausibility(entry.titles[0], asset.titles[0], words[key]).on <= 0.1
+                    odd += (
+                        grade_plausibility(entry.titles[0], asset.titles[0], words[key]).on <= 0.1
+                    )
     assert pairs > 800
     assert odd / pairs < 0.12
     assert room_grade("pillow", "bedroom") == 1

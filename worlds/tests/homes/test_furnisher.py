@@ -17,7 +17,7 @@ from navloom.scenes.lexicon import classify
 from navloom.scenes.scene import Box, Item
 from navloom_worlds.homes.catalogue import active_catalogue
 from navloom_worlds.homes.floorplan import Floorplan, PlannedRoom
-from navloom_worlds.homes.furnisher import Furnishing, furnish
+from navloom_worlds.homes.furnisher import Furnishing, furnish_home
 from navloom_worlds.homes.home_names import HomeSpec
 from navloom_worlds.homes.placement import PlacedItem
 from navloom_worlds.homes.plan_generator import plan_home
@@ -34,7 +34,7 @@ CASES += [("drawn", seed) for seed in SEEDS]
 @cache
 def furnished(name: str, seed: int) -> tuple[Floorplan, Furnishing]:
     plan = {"home": HOME, "more": MORE}.get(name) or plan_home(Rng("plan", seed), HomeSpec())
-    return plan, furnish(plan, Rng("furniture", seed))
+    return plan, furnish_home(plan, Rng("furniture", seed))
 
 
 def body(item: Item) -> Polygon:
@@ -177,21 +177,21 @@ def test_names_are_of_the_kind_that_the_lexicon_knows(name: str, seed: int) -> N
 
 def test_the_same_draws_give_the_same_home_and_others_another() -> None:
     plan = HOME
-    assert furnish(plan, Rng("a", 1)) == furnish(plan, Rng("a", 1))
-    assert furnish(plan, Rng("a", 1)) != furnish(plan, Rng("a", 2))
+    assert furnish_home(plan, Rng("a", 1)) == furnish_home(plan, Rng("a", 1))
+    assert furnish_home(plan, Rng("a", 1)) != furnish_home(plan, Rng("a", 2))
 
 
 @pytest.mark.slow
 def test_clutter_and_style_are_as_wished() -> None:
     counts = []
     for clutter in ("tidy", "lived-in", "cluttered"):
-        made = [furnish(HOME, Rng("c", n), clutter=clutter, style="rustic") for n in range(6)]
+        made = [furnish_home(HOME, Rng("c", n), clutter=clutter, style="rustic") for n in range(6)]
         assert {each.style for each in made} == {"rustic"}
         assert {each.clutter for each in made} == {clutter}
         counts.append(sum(len(each.items) for each in made))
     assert counts == sorted(counts)
     with pytest.raises(SceneError, match="Did you mean 'rustic'"):
-        furnish(HOME, Rng(1), style="rustik")
+        furnish_home(HOME, Rng(1), style="rustik")
 
 
 def test_things_that_belong_together_stand_together() -> None:

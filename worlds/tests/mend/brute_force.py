@@ -22,8 +22,8 @@ from navloom.scenes.bodies import Embodiment, builtin_bodies
 from navloom.scenes.scene_uri import list_scenes
 from navloom_worlds.mend.building_changes import max_door_width
 from navloom_worlds.mend.home_changes import (
-    Change,
     ChangeCosts,
+    HomeChange,
     apply_changes,
     opening_change,
     ramp_change,
@@ -40,7 +40,7 @@ _WIDER = 0.05
 
 def singles(
     scene: Scene, body: Embodiment, costs: ChangeCosts, rooms: Collection[str] = ()
-) -> Iterator[Change]:
+) -> Iterator[HomeChange]:
     """Yield every single change of a home, or of some of its rooms."""
     for number, link in enumerate(scene.links):
         if rooms and not {link.a, link.b} & {*rooms}:
@@ -67,7 +67,7 @@ def singles(
 
 def cheaper(
     scene: Scene, body: Embodiment, ends: tuple[str, str], most: float, rooms: Collection[str] = ()
-) -> tuple[Change | None, int]:
+) -> tuple[HomeChange | None, int]:
     """Return the cheapest single change below a cost, if any, and the number of tries."""
     every = sorted(singles(scene, body, ChangeCosts(), rooms), key=lambda each: each.cost)
     tried = 0

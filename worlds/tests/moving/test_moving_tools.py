@@ -35,7 +35,7 @@ def simulator() -> Simulator:
 
 
 def test_what_is_around(simulator: Simulator) -> None:
-    seen = surroundings.look(simulator)
+    seen = surroundings.look_around(simulator)
     assert (seen["region"], seen["contacts"]) == (BEGIN, [])
     ways = surroundings.candidates(simulator)["candidates"]
     known = {each.viewpoint for each in simulator.step({})["robot"].candidates}
@@ -49,7 +49,7 @@ def test_going_is_as_long_as_was_planned(simulator: Simulator) -> None:
     assert drive.arrived
     assert drive.planned == pytest.approx(far["metres"], abs=0.01)
     assert drive.driven == pytest.approx(far["metres"], abs=0.01)
-    assert surroundings.look(simulator)["region"] == END
+    assert surroundings.look_around(simulator)["region"] == END
 
 
 def test_through_a_link(simulator: Simulator) -> None:
@@ -103,7 +103,7 @@ def test_a_mistake_is_answered_in_one_line(
 
 def test_nobody_of_that_name(simulator: Simulator) -> None:
     with pytest.raises(SimulatorError, match=r"no agent 'robbot'.*Did you mean 'robot'"):
-        surroundings.look(simulator, "robbot")
+        surroundings.look_around(simulator, "robbot")
 
 
 def test_a_model_in_a_graph_calls_them_all(simulator: Simulator) -> None:
@@ -133,4 +133,4 @@ def test_a_model_in_a_graph_calls_them_all(simulator: Simulator) -> None:
     ]  # fmt: skip
     assert [each.status for each in answers] == ["success"] * 6 + ["error"]
     assert json.loads(str(answers[5].content))["through"] is True
-    assert surroundings.look(simulator)["region"] == END
+    assert surroundings.look_around(simulator)["region"] == END

@@ -18,7 +18,7 @@ from navloom.scenes.scene_uri import iter_scenes, load_scene
 from navloom.tools.navcraft.relay_schedule import schedule_relay
 from navloom.tools.navcraft.schedule import RobotStop
 from navloom.tools.navcraft.task_paths import crossed_link
-from navloom_worlds.teams.efficiency_library import Meeting, find_interference, find_place
+from navloom_worlds.teams.efficiency_library import Encounter, find_interference, find_place
 from navloom_worlds.teams.revise_route import revise_route
 from navloom_worlds.teams.robots import Robot
 from tests.tools.navcraft.test_relay import row_task
@@ -68,7 +68,7 @@ def _walks(scene: Scene, route: tuple[RobotStop, ...], now: float):
             yield "edge", where, there.node
 
 
-def assert_alike(scene: Scene, first, second) -> list[Meeting]:
+def assert_alike(scene: Scene, first, second) -> list[Encounter]:
     met = find_interference(scene, first, second)
     ours = defaultdict[tuple[str, tuple[str, ...], str], float](float)
     for each in met:
@@ -90,7 +90,7 @@ def homes() -> list[Scene]:
 @pytest.mark.slow
 @pytest.mark.parametrize("speed", [1.0, 1.6])
 def test_meetings_are_those_of_a_simulation_in_small_steps(speed: float) -> None:
-    draw, met = random.Random(5), list[Meeting]()
+    draw, met = random.Random(5), list[Encounter]()
     for scene in homes():
         rooms = [r.id for r in scene.regions if scene.viewpoints_by_region[r.id]]
         for _ in range(12):
