@@ -237,7 +237,10 @@ _VIDEOS_KEPT = 4
 
 @dataclass(frozen=True)
 class DesignJob(Job):
-    """The job that holds one conversation."""
+    """Job of a synthesis run: it runs the question designer once for each sample.
+
+    A sample is one conversation with a model about one scene.
+    """
 
     plan: DesignPlan
 

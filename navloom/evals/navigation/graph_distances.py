@@ -153,7 +153,15 @@ class GraphDistances:
         return self._metres.take(cells)
 
     def linked(self, a: Ids, b: Ids) -> NDArray[np.bool_]:
-        """Check elementwise whether an edge joins two viewpoints, or the two are the same."""
+        """Check elementwise whether one edge joins two viewpoints, or the two are the same.
+
+        Args:
+            a: indices of viewpoints.
+            b: likewise; broadcast against ``a``.
+
+        Returns:
+            An array of booleans. A path of several edges does not count.
+        """
         return self._linked.take(self.row.take(a) + self.column.take(b))
 
 

@@ -42,7 +42,7 @@ from navloom.models.structured_output import bind_schema, lacks_ability
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.scene_uri import get_scene
 from navloom.sim.agent_handle import AgentHandle, get_agent_handle, trajectory_entry
-from navloom.tools.chat.directions import path_around
+from navloom.tools.chat.direction_resolver import path_around
 from navloom.tools.chat.obstructions import contact_records, contact_summary
 from navloom.tools.chat.places import room_name
 from navloom.tools.chat.tools import chat_tools

@@ -217,7 +217,12 @@ class ErrandOptions:
         return left[0] if left and len(pieces) > 1 else ""
 
     def names(self) -> list[str]:
-        """Return the names that are offered; all valid starts and kinds of rooms."""
+        """Return the names that are offered for the next choice of the errand.
+
+        The choices are, in this order: the object, the kind of the destination room, the furniture
+        there, and the start region. Objects and furniture are limited samples. Kinds of rooms and
+        starts are all valid ones.
+        """
         if not self._picked:
             return self._objects()
         thing = NamedItem(*self._picked[0])

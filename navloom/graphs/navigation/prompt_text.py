@@ -308,7 +308,10 @@ def render_prompt(
 
 
 def get_observation(walker: AgentHandle, state: Mapping[str, Any], context: Context) -> Observation:
-    """Return the present observation, without candidates' descriptions if they are blanked."""
+    """Return the simulator's :class:`Observation` of the present state, not a text.
+
+    With ``blank_options``, the candidates' descriptions are empty.
+    """
     seen = walker.look(state)
     if not context.blank_options:
         return seen

@@ -212,8 +212,10 @@ class _NamesFile(BaseModel):
     injection: _Phrases
 
 
-class CapnavLexicon:
-    """Content of ``lexis.yaml`` as stems; the file's comments explain each list.
+class QuestionWordLists:
+    """Word lists of ``lexis.yaml`` for checking generated questions, as stems.
+
+    They are the same for every scene. The file's comments explain each list.
 
     Attributes:
         capability: phrases that a capability-neutral question must not have.
@@ -235,10 +237,10 @@ class CapnavLexicon:
 
 
 @cache
-def load_lexicon() -> CapnavLexicon:
+def load_lexicon() -> QuestionWordLists:
     """Load the word lists that ship with Navloom (cached)."""
     with as_file(files("navloom.tools.capnav").joinpath("lexis.yaml")) as path:
-        return CapnavLexicon(read_yaml(path, TypeAdapter(_NamesFile), most=_MOST_BYTES))
+        return QuestionWordLists(read_yaml(path, TypeAdapter(_NamesFile), most=_MOST_BYTES))
 
 
 @lru_cache(maxsize=4096)
@@ -264,8 +266,13 @@ def _stems(phrases: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(stem(phrase) for phrase in phrases))
 
 
-def find_phrases(text: str, phrases: Iterable[str]) -> list[str]:
-    """Return the phrases that occur in a text as whole words; both are stems of plain texts."""
+def phrases_in(text: str, phrases: Iterable[str]) -> list[str]:
+    """Return those of the phrases that occur in a text as whole words, without positions.
+
+    Args:
+        text: the stem of a plain text.
+        phrases: stems of plain texts.
+    """
     padded = f" {text} "
     return [phrase for phrase in phrases if f" {phrase} " in padded]
 

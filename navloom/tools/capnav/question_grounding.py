@@ -18,9 +18,9 @@ from navloom.tools.capnav.answer_parser import normalize_question, schema_violat
 from navloom.tools.capnav.landmarks import list_landmarks, matching_names, named_passages
 from navloom.tools.capnav.named_places import (
     NamedPlaces,
-    find_phrases,
     load_lexicon,
     normalize,
+    phrases_in,
     phrases_outside,
     stem,
 )
@@ -104,7 +104,7 @@ def _text_faults(question: Mapping[str, Any]) -> Iterator[Violation]:
         bare = said.replace(AGENT, "agent") if key in ("question", "reason") else said
         if _ODD.search(bare) or sanitize_line(bare, _MOST_TEXT) != bare:
             yield Violation("markup", f"{key} holds markup, links or headings: use plain words")
-        if found := find_phrases(stem(normalize(said)), load_lexicon().injection):
+        if found := phrases_in(stem(normalize(said)), load_lexicon().injection):
             yield Violation("injection", f"{key} says {quote(found[0])}: speak of the scene alone")
 
 
@@ -120,7 +120,7 @@ def _node_faults(
         called = places.called(place)
         if not called:
             yield Violation("nameless_node", f"{key} {place} has no name: take another node")
-        elif not find_phrases(stem(normalize(question["question"])), called):
+        elif not phrases_in(stem(normalize(question["question"])), called):
             name = places.name(place)
             yield Violation("not_mentioned", f"question does not name its {key}: say {quote(name)}")
     if start is None or end is None:

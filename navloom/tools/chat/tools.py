@@ -35,8 +35,8 @@ from langchain_core.tools import BaseTool, StructuredTool
 from navloom.scenes.distances import heading_to, metre_table, path_metres
 from navloom.scenes.scene import Item, distance_2d
 from navloom.sim.protocol import Captions
-from navloom.tools.chat import directions
-from navloom.tools.chat.directions import path_to
+from navloom.tools.chat import direction_resolver
+from navloom.tools.chat.direction_resolver import path_to
 from navloom.tools.chat.place_query import parse_query, split_words
 from navloom.tools.chat.place_resolver import lookup_places, other_places, resolve_place
 from navloom.tools.chat.places import (
@@ -231,10 +231,12 @@ class _Tools:
         `metres` straight on (behind: backwards, where the robot's body drives); with `through_door`
         into the room behind the door on that side (direction may be empty where there is one door).
         """
-        drive = None if through_door else directions.plan_drive(self._now, direction, metres)
+        drive = (
+            None if through_door else direction_resolver.plan_drive(self._now, direction, metres)
+        )
         if drive is not None:
             return _told({}, drive=drive)
-        found = directions.resolve_direction(
+        found = direction_resolver.resolve_direction(
             self._now, direction, through_door=through_door, metres=metres
         )
         return self._walk(found)
@@ -256,7 +258,7 @@ class _Tools:
         """
         now, goal = self._now, self._now.goal
         if goal is None:
-            return self._walk(directions.resolve_direction(now, "ahead"))
+            return self._walk(direction_resolver.resolve_direction(now, "ahead"))
         at = now.scene.viewpoint_by_id[goal["viewpoint"]]
         place = Place(
             **goal["place"], region=at.region, viewpoint=at.id, metres=0.0, face=goal["face"]
@@ -269,9 +271,9 @@ class _Tools:
         """
         now = self._now
         found = (
-            directions.heading_towards(now, towards)
+            direction_resolver.heading_towards(now, towards)
             if towards
-            else directions.turn_heading(now, direction, degrees)
+            else direction_resolver.turn_heading(now, direction, degrees)
         )
         if isinstance(found, dict):
             return _told(found)

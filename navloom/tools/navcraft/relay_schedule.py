@@ -17,10 +17,10 @@ from navloom.tools.navcraft.relay import COLLAB_TYPES, RobotName, find_transfer,
 from navloom.tools.navcraft.relay_task import RelayTask, TransferPlace, item_not_found
 from navloom.tools.navcraft.schedule import (
     EVEN,
-    Carrier,
     CarryLeg,
     Overlap,
     RobotStop,
+    ScheduledRobot,
     Speeds,
     find_overlaps,
     schedule_legs,
@@ -73,7 +73,7 @@ def schedule_solo(task: RelayTask, *, speed: float = 1.0) -> tuple[RobotStop, ..
         UsageError: the object or the end asset cannot be reached.
     """
     start, *way = _reachable(task, [task.start_anchor, task.object_anchor, task.end_anchor])
-    alone = {"robot_1": Carrier(start, metric_graph(task.scene), Speeds(speed).robot_1)}
+    alone = {"robot_1": ScheduledRobot(start, metric_graph(task.scene), Speeds(speed).robot_1)}
     leg = CarryLeg("robot_1", task.object_item.id, *way)
     return schedule_legs(task.scene, alone, [leg]).routes["robot_1"]
 
@@ -113,7 +113,7 @@ def schedule_relay(
     thing, graph = task.object_item.id, metric_graph(task.scene)
     made = schedule_legs(
         task.scene,
-        {name: Carrier(at, graph, speeds.of(name)) for name, at in starts.items() if at},
+        {name: ScheduledRobot(at, graph, speeds.of(name)) for name, at in starts.items() if at},
         [CarryLeg(fetcher, thing, origin, handoff), CarryLeg(receiver, thing, handoff, end)],
     )
     routes, come = made.routes, made.legs[1]

@@ -63,8 +63,8 @@ EVEN = Speeds()
 
 
 @dataclass(frozen=True, slots=True)
-class Carrier:
-    """A robot of the schedule.
+class ScheduledRobot:
+    """A robot as the input of a schedule: where it starts, on which graph, and how fast it is.
 
     Attributes:
         start: its position at second 0.
@@ -187,7 +187,7 @@ def travel_time(metres: float, speed: float = 1.0) -> float:
 
 
 def schedule_legs(
-    scene: Scene, carriers: Mapping[str, Carrier], legs: Sequence[CarryLeg]
+    scene: Scene, carriers: Mapping[str, ScheduledRobot], legs: Sequence[CarryLeg]
 ) -> Timetable:
     """Compute the times of all legs and the robots' routes.
 
@@ -252,7 +252,12 @@ def _standing(scene: Scene, anchor: Anchor) -> RobotStop:
 
 
 def _walk(
-    scene: Scene, carrier: Carrier, stops: list[RobotStop], a: Anchor, b: Anchor, leg: CarryLeg
+    scene: Scene,
+    carrier: ScheduledRobot,
+    stops: list[RobotStop],
+    a: Anchor,
+    b: Anchor,
+    leg: CarryLeg,
 ) -> None:
     """Append the stops of a walk from ``a``, the last stop, to ``b``."""
     nodes = carrier.graph.walk(a, b)

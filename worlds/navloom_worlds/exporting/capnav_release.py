@@ -59,9 +59,9 @@ from navloom.scenes.traversability_table import Traversability
 from navloom.tools.capnav.feasibility import path_any_body
 from navloom.tools.capnav.named_places import (
     NamedPlaces,
-    find_phrases,
     load_lexicon,
     normalize,
+    phrases_in,
     phrases_outside,
     stem,
 )
@@ -111,7 +111,7 @@ def question_ends(scene: Scene) -> dict[str, list[tuple[str, str]]]:
         for said, item in landmark_phrases(scene, region.id):
             told = stem(normalize(said))
             # The public scorer finds the ends by node names, and splits at the first "to".
-            clear = not find_phrases(told, names) and not re.search(r"\b(?:to|from)\b", said)
+            clear = not phrases_in(told, names) and not re.search(r"\b(?:to|from)\b", said)
             if clear and not phrases_outside(told, words.capability, words.exempt):
                 fine.append((said, item.id))
         if fine:

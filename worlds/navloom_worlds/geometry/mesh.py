@@ -184,9 +184,9 @@ def _made(scene: Scene) -> SceneMesh:
 
         return merge_parts(file_parts(scene, load_mesh_file(path)))
     if (files := _scan_of(scene)) is not None:
-        from navloom_worlds.geometry.scan_mesh import scan_mesh_fields
+        from navloom_worlds.geometry.scan_mesh import scan_mesh_arrays
 
-        return SceneMesh(**scan_mesh_fields(scene, files))
+        return SceneMesh(**scan_mesh_arrays(scene, files))
     key = mesh_cache_key(scene)
     if key is None:
         return _drawn(scene)

@@ -220,8 +220,10 @@ def _srgb(linear: tuple[float, float, float]) -> tuple[float, float, float]:
     return r, g, b
 
 
-def scan_mesh_fields(scene: Scene, files: ScanFiles) -> dict[str, Any]:
-    """Return a scan's triangles in a scene: moved with their items, and removed with them.
+def scan_mesh_arrays(scene: Scene, files: ScanFiles) -> dict[str, Any]:
+    """Return the triangle mesh of a scan as the scene now is, as arrays and surfaces by field.
+
+    Triangles of a moved item are moved with it, and those of a removed item are left out.
 
     Returns:
         The fields of a :class:`~navloom_worlds.geometry.mesh.SceneMesh`.

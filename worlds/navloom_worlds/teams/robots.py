@@ -18,7 +18,7 @@ from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import metre_table_without, scene_cached
 from navloom.scenes.passability import faults_text, link_faults
 from navloom.scenes.scene import Scene
-from navloom.tools.navcraft.schedule import Carrier
+from navloom.tools.navcraft.schedule import ScheduledRobot
 from navloom.tools.navcraft.task_paths import Anchor, MetricGraph, crossed_link, metric_graph
 
 
@@ -51,9 +51,9 @@ class Robot:
         """Return the graph G+ with only the links that the robot's body can pass."""
         return passable_graph(scene, self.body)
 
-    def carrier(self, scene: Scene) -> Carrier:
+    def carrier(self, scene: Scene) -> ScheduledRobot:
         """Return the robot's start, graph and speed for scheduling."""
-        return Carrier(self.start, self.graph(scene), self.speed)
+        return ScheduledRobot(self.start, self.graph(scene), self.speed)
 
 
 def passable_graph(scene: Scene, body: Embodiment | None) -> MetricGraph:

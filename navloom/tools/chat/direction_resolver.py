@@ -1,4 +1,7 @@
-"""Paths by direction (ahead, left, upstairs, through a door), path lengths and turns."""
+"""Resolve a spoken direction (ahead, left, upstairs, through a door) to a place or a heading.
+
+The module also plans paths to places, and straight drives of a body off the graph.
+"""
 
 from __future__ import annotations
 
