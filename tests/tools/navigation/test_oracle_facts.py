@@ -74,6 +74,12 @@ def test_stairs_and_unknown_rooms() -> None:
     assert facts["turns"] == ["straight on and go up, 4 m"]
 
 
+def test_a_goal_on_the_same_upper_storey_is_level() -> None:
+    villa = load_scene("demo:villa")
+    assert villa.viewpoint_by_id["9_0"].ground[1] == 3.0
+    assert route_facts(villa, "9_0", 0.0, ["16_0"])["goal_up_down"] == "level"
+
+
 def test_metres_keep_a_decimal() -> None:
     # Up to the study it is 3 m ahead and 3 m of height: 4.243 m.
     assert route_facts(home(), STAIRS, SOUTH, [STUDY])["next_m"] == 4.2
